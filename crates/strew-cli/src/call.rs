@@ -104,12 +104,8 @@ impl<'m> Values<'m> {
             .iter()
             .map(|a| (a.name, cli::given(matches, a).filter(|text| is_file(text))))
             .collect();
-        let mut arguments_of = operator.arguments.iter();
-        let has_drop = arguments_of.any(|a| a.name == "mode" && a.words.contains(&"drop"));
-        let failed = |e: strew::Error| match has_drop {
-            true => Failure::from_operator(&e, &files).with_mode(&e),
-            false => Failure::from_operator(&e, &files),
-        };
+        let failed =
+            |e: strew::Error| Failure::from_operator(&e, &files).with_mode_of(operator, &e);
         for (place, given) in &mut self.given {
             let value = given.value().map_err(|f| f.for_operator(operator.name))?;
             arguments.set(*place, value).map_err(failed)?;

@@ -83,6 +83,15 @@ impl Failure {
         self
     }
 
+    /// The same, if the operator that was called has this mode.
+    pub(crate) fn with_mode_of(self, operator: &strew::Operator, error: &strew::Error) -> Self {
+        let mut arguments = operator.arguments.iter();
+        match arguments.any(|a| a.name == "mode" && a.words.contains(&"drop")) {
+            true => self.with_mode(error),
+            false => self,
+        }
+    }
+
     /// What is wrong, without the names of operator, argument and file.
     pub(crate) fn message(&self) -> &str {
         &self.message

@@ -23,8 +23,8 @@ mod candle {
         source: impl AsTensor<T>,
         dim: usize,
     ) -> Result<Tensor<T>> {
-        let (input, indexes) = (input.as_tensor().into_dyn(), indexes.as_tensor().into_dyn());
-        let source = source.as_tensor().into_dyn();
+        let (input, indexes) = (input.as_tensor().of_rust(), indexes.as_tensor().of_rust());
+        let source = source.as_tensor().of_rust();
         let made = describe(&input, &indexes, &source, dim).and_then(Scatter::run);
         // A problem becomes an error by the operator's name and the framework's kind of error.
         let refuse = |problem| Error::new("candle.index_add", Class::Runtime, problem);

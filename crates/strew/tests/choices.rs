@@ -2,7 +2,9 @@
 
 use ndarray::array;
 use strew::torch_scatter::{scatter, scatter_max, scatter_min, scatter_out};
-use strew::{Class, Complex32, bf16, f16, mindspore, mxnet, openvino, torch, torch_scatter};
+use strew::{
+    Class, Complex32, TensorView, bf16, f16, mindspore, mxnet, openvino, torch, torch_scatter,
+};
 
 mod mxnet_scatter_nd {
     use super::*;
@@ -198,10 +200,16 @@ mod torch_scatter_reduce {
     }
 
     #[test]
-    fn int32_is_an_index_and_uint8_is_not() {
+    fn int32_is_an_index_and_uint8_is_one_in_typed_calls_only() {
         scatter_reduce(&[1], 0, &[0i32], &[1], Reduce::Sum, true).unwrap();
-        let error = scatter_reduce(&[1], 0, &[0u8], &[1], Reduce::Sum, true).unwrap_err();
-        assert_eq!(error.class(), Class::Runtime);
+        scatter_reduce(&[1], 0, &[0u8], &[1], Reduce::Sum, true).unwrap();
+        let one = [1i32];
+        let erased = |index: TensorView<'_, u8>| {
+            let (input, src) = (TensorView::from(&one), TensorView::from(&one));
+            let (input, index, src) = (input.into_dyn(), index.into_dyn(), src.into_dyn());
+            strew::torch::scatter_reduce_dyn(input, 0, index, src, "sum", true)
+        };
+        assert_eq!(erased((&[0]).into()).unwrap_err().class(), Class::Runtime);
     }
 
     #[test]

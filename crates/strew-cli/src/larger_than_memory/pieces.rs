@@ -130,7 +130,9 @@ impl<'m> Pieces<'m> {
         };
         let said = problem.to_string();
         match self.beyond_one() {
-            Ok(Err(error)) => Failure::from_operator(&error, &self.files).saying(said),
+            Ok(Err(error)) => Failure::from_operator(&error, &self.files)
+                .saying(said)
+                .with_mode_of(self.operator, &error),
             _ => Failure::new(said).for_operator(self.operator.name),
         }
     }

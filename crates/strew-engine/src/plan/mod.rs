@@ -104,7 +104,7 @@ impl Plan {
         size: Option<usize>,
         bounds: Bounds,
     ) -> Result<Self> {
-        Self::new_dyn(&index.as_tensor().into_dyn(), size, bounds, None)
+        Self::new_dyn(&index.as_tensor().of_rust(), size, bounds, None)
     }
 
     /// [`new`](Self::new) with an element type known at run time, and a name that errors and

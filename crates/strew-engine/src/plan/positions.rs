@@ -38,7 +38,7 @@ impl Plan {
         dim: i64,
         reduce: Reduce,
     ) -> Result<(Tensor<T>, Tensor<i64>)> {
-        let (made, arg) = self.scatter_with_arg_dyn(&src.as_tensor().into_dyn(), dim, reduce)?;
+        let (made, arg) = self.scatter_with_arg_dyn(&src.as_tensor().of_rust(), dim, reduce)?;
         let typed = super::typed(made);
         Ok((typed, super::typed(arg)))
     }

@@ -40,7 +40,7 @@ impl Plan {
         dim: i64,
         reduce: Reduce,
     ) -> Result<Tensor<T>> {
-        let made = self.scatter_dyn(&src.as_tensor().into_dyn(), dim, reduce)?;
+        let made = self.scatter_dyn(&src.as_tensor().of_rust(), dim, reduce)?;
         Ok(super::typed(made))
     }
 
@@ -82,7 +82,7 @@ impl Plan {
         out: impl Into<TensorViewMut<'a, T>>,
         include_self: bool,
     ) -> Result<()> {
-        let (src, out) = (src.as_tensor().into_dyn(), out.into().into_dyn());
+        let (src, out) = (src.as_tensor().of_rust(), out.into().into_dyn());
         self.scatter_into_dyn(&src, dim, reduce, out, include_self)
     }
 
@@ -114,7 +114,7 @@ impl Plan {
         dim: i64,
         reduces: &[Reduce],
     ) -> Result<Vec<Tensor<T>>> {
-        let made = self.reduce_dyn(&src.as_tensor().into_dyn(), dim, reduces)?;
+        let made = self.reduce_dyn(&src.as_tensor().of_rust(), dim, reduces)?;
         let typed = made.into_iter().map(|t| super::typed(t));
         Ok(typed.collect())
     }
@@ -142,7 +142,7 @@ impl Plan {
     /// # Errors
     /// As [`scatter`](Self::scatter).
     pub fn gather<T: Element>(&self, src: impl AsTensor<T>, dim: i64) -> Result<Tensor<T>> {
-        let made = self.gather_dyn(&src.as_tensor().into_dyn(), dim)?;
+        let made = self.gather_dyn(&src.as_tensor().of_rust(), dim)?;
         Ok(super::typed(made))
     }
 

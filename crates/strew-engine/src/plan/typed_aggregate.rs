@@ -49,7 +49,7 @@ impl Plan {
         wanted
             .expect_result(T::DTYPE, R::DTYPE)
             .map_err(|problem| self.context().error(problem))?;
-        let made = self.aggregate_dyn(&src.as_tensor().into_dyn(), dim, &[wanted], options)?;
+        let made = self.aggregate_dyn(&src.as_tensor().of_rust(), dim, &[wanted], options)?;
         Ok(only(made))
     }
 }
@@ -86,7 +86,7 @@ pub fn aggregate<T: Element, I: Element, R: Element>(
     wanted
         .expect_result(T::DTYPE, R::DTYPE)
         .map_err(|problem| called().error(problem))?;
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let options = AggregateOptions::default();
     aggregate_dyn(&src, &index, dim, &[wanted], None, Bounds::STRICT, &options).map(only)
 }

@@ -96,6 +96,14 @@ impl<'a, T: Element> TensorView<'a, T> {
     /// The erased view.
     #[must_use]
     pub fn into_dyn(self) -> DynView<'a> {
+        self.view
+    }
+
+    /// The erased view of what a typed function was given: it tells that a Rust program chose the
+    /// element type.
+    #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn of_rust(self) -> DynView<'a> {
         self.view.with_type()
     }
 }

@@ -25,7 +25,7 @@ use std::marker::PhantomData;
 pub struct DynView<'a> {
     ptr: *const u8,
     layout: Layout,
-    /// It was a typed view.
+    /// It was given to a typed function.
     typed: bool,
     memory: PhantomData<&'a [u8]>,
 }
@@ -91,8 +91,8 @@ impl<'a> DynView<'a> {
         }
     }
 
-    /// True if the view was a [`TensorView`](crate::tensor::TensorView), and so are its parts: a
-    /// Rust program chose the element type, and no array or file.
+    /// True if the view was given to a typed function, and so are its parts: a Rust program chose
+    /// the element type, and no array or file.
     #[must_use]
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn is_typed(&self) -> bool {

@@ -159,11 +159,8 @@ pub fn scatter<T: Element, I: Element>(
     region: &str,
     out_of_bounds: OutOfBounds,
 ) -> Result<Tensor<T>> {
-    let (operand, indices) = (
-        operand.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (operand, indices) = (operand.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     lower(operand, indices, updates, numbers, region, out_of_bounds)?.run_typed()
 }
 

@@ -201,7 +201,7 @@ pub fn scatter<T: Element, I: Element>(
     dim: i64,
     options: &ScatterOptions,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     Ok(crate::dialect::typed(
         new(src, &index, dim, options)?.tensor,
     ))
@@ -260,7 +260,7 @@ pub fn scatter_into<'a, T: Element, I: Element>(
     include_self: bool,
     bounds: Bounds,
 ) -> Result<()> {
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let to = To {
         out: Some(out.into().into_dyn()),
         include_self,
@@ -299,7 +299,7 @@ pub fn gather<T: Element, I: Element>(
     bounds: Bounds,
     fill_value: Option<Scalar>,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     context("strew.gather")
         .call(picked(src, index, dim, bounds, fill_value))?
         .run_typed()

@@ -40,10 +40,10 @@ pub fn scatter_mul_vjp<T: Element, I: Element, U: Element>(
     updates: impl AsTensor<U>,
 ) -> Result<(Tensor<T>, Tensor<U>)> {
     let (to_x, to_updates) = scatter_mul_vjp_dyn(
-        &grad.as_tensor().into_dyn(),
-        &input_x.as_tensor().into_dyn(),
-        &indices.as_tensor().into_dyn(),
-        &updates.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &input_x.as_tensor().of_rust(),
+        &indices.as_tensor().of_rust(),
+        &updates.as_tensor().of_rust(),
     )?;
     Ok((typed(to_x), typed(to_updates)))
 }
@@ -93,11 +93,11 @@ pub fn scatter_mul_jvp<T: Element, I: Element, U: Element>(
     updates: impl AsTensor<U>,
 ) -> Result<Tensor<T>> {
     scatter_mul_jvp_dyn(
-        &input_x_tangent.as_tensor().into_dyn(),
-        &updates_tangent.as_tensor().into_dyn(),
-        &input_x.as_tensor().into_dyn(),
-        &indices.as_tensor().into_dyn(),
-        &updates.as_tensor().into_dyn(),
+        &input_x_tangent.as_tensor().of_rust(),
+        &updates_tangent.as_tensor().of_rust(),
+        &input_x.as_tensor().of_rust(),
+        &indices.as_tensor().of_rust(),
+        &updates.as_tensor().of_rust(),
     )
     .map(typed)
 }
@@ -146,12 +146,12 @@ pub fn scatter_mul_double_vjp<T: Element, I: Element, U: Element>(
     updates_cotangent: impl AsTensor<U>,
 ) -> Result<(Tensor<T>, Tensor<T>, Tensor<U>)> {
     let (to_grad, to_x, to_updates) = scatter_mul_double_vjp_dyn(
-        &grad.as_tensor().into_dyn(),
-        &input_x.as_tensor().into_dyn(),
-        &indices.as_tensor().into_dyn(),
-        &updates.as_tensor().into_dyn(),
-        &input_x_cotangent.as_tensor().into_dyn(),
-        &updates_cotangent.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &input_x.as_tensor().of_rust(),
+        &indices.as_tensor().of_rust(),
+        &updates.as_tensor().of_rust(),
+        &input_x_cotangent.as_tensor().of_rust(),
+        &updates_cotangent.as_tensor().of_rust(),
     )?;
     Ok((typed(to_grad), typed(to_x), typed(to_updates)))
 }

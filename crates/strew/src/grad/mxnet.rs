@@ -34,7 +34,7 @@ pub fn scatter_nd_vjp<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     name: Option<&str>,
 ) -> Result<Tensor<T>> {
-    let (grad, indices) = (grad.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (grad, indices) = (grad.as_tensor().of_rust(), indices.as_tensor().of_rust());
     scatter_nd_vjp_dyn(&grad, &indices, name).map(typed)
 }
 

@@ -41,7 +41,7 @@ pub fn slice_scatter_vjp<T: Element>(
     axes: Option<&[i64]>,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_data, to_updates) = slice_scatter_vjp_dyn(
-        &grad.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
         start.into(),
         stop.into(),
         step.into(),

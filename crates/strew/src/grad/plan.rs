@@ -42,9 +42,9 @@ pub fn scatter_vjp<T: Element>(
 ) -> Result<Tensor<T>> {
     scatter_vjp_dyn(
         plan,
-        &grad.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &result.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &result.as_tensor().of_rust(),
         dim,
         reduce,
     )
@@ -83,9 +83,9 @@ pub fn scatter_jvp<T: Element>(
 ) -> Result<Tensor<T>> {
     scatter_jvp_dyn(
         plan,
-        &src_tangent.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &result.as_tensor().into_dyn(),
+        &src_tangent.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &result.as_tensor().of_rust(),
         dim,
         reduce,
     )
@@ -140,10 +140,10 @@ pub fn scatter_into_vjp<T: Element>(
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_input, to_src) = scatter_into_vjp_dyn(
         plan,
-        &grad.as_tensor().into_dyn(),
-        &input.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &result.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &input.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &result.as_tensor().of_rust(),
         dim,
         reduce,
         include_self,
@@ -189,11 +189,11 @@ pub fn scatter_into_jvp<T: Element>(
 ) -> Result<Tensor<T>> {
     scatter_into_jvp_dyn(
         plan,
-        &input_tangent.as_tensor().into_dyn(),
-        &src_tangent.as_tensor().into_dyn(),
-        &input.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &result.as_tensor().into_dyn(),
+        &input_tangent.as_tensor().of_rust(),
+        &src_tangent.as_tensor().of_rust(),
+        &input.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &result.as_tensor().of_rust(),
         dim,
         reduce,
         include_self,
@@ -239,10 +239,10 @@ pub fn scatter_prod_double_vjp<T: Element>(
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_grad, to_src) = scatter_prod_double_vjp_dyn(
         plan,
-        &grad.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
         dim,
-        &cotangent.as_tensor().into_dyn(),
+        &cotangent.as_tensor().of_rust(),
     )?;
     Ok((typed(to_grad), typed(to_src)))
 }
@@ -278,7 +278,7 @@ pub fn scatter_prod_double_vjp_dyn(
 /// # Errors
 /// As [`scatter_vjp`].
 pub fn gather_vjp<T: Element>(plan: &Plan, grad: impl AsTensor<T>, dim: i64) -> Result<Tensor<T>> {
-    gather_vjp_dyn(plan, &grad.as_tensor().into_dyn(), dim).map(typed)
+    gather_vjp_dyn(plan, &grad.as_tensor().of_rust(), dim).map(typed)
 }
 
 /// [`gather_vjp`] with an element type known at run time. The errors are the same.

@@ -69,7 +69,7 @@ pub fn scatter_nd_vjp<T: Element, I: Element>(
     grad: impl AsTensor<T>,
     indices: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (grad, indices) = (grad.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (grad, indices) = (grad.as_tensor().of_rust(), indices.as_tensor().of_rust());
     scatter_nd_vjp_dyn(&grad, &indices, BadIndicesPolicy::Error).map(typed)
 }
 
@@ -115,10 +115,10 @@ pub fn tensor_scatter_nd_vjp<T: Element, I: Element>(
     join: Join,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_tensor, to_updates) = tensor_scatter_nd_vjp_dyn(
-        &grad.as_tensor().into_dyn(),
-        &tensor.as_tensor().into_dyn(),
-        &indices.as_tensor().into_dyn(),
-        &updates.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &tensor.as_tensor().of_rust(),
+        &indices.as_tensor().of_rust(),
+        &updates.as_tensor().of_rust(),
         join,
         BadIndicesPolicy::Error,
     )?;
@@ -216,8 +216,8 @@ pub fn segment_vjp<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
     fold: Fold,
 ) -> Result<Tensor<T>> {
-    let (grad, data) = (grad.as_tensor().into_dyn(), data.as_tensor().into_dyn());
-    let ids = segment_ids.as_tensor().into_dyn();
+    let (grad, data) = (grad.as_tensor().of_rust(), data.as_tensor().of_rust());
+    let ids = segment_ids.as_tensor().of_rust();
     segment_vjp_dyn(&grad, &data, &ids, fold).map(typed)
 }
 
@@ -268,8 +268,8 @@ pub fn unsorted_segment_vjp<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
     fold: Fold,
 ) -> Result<Tensor<T>> {
-    let (grad, data) = (grad.as_tensor().into_dyn(), data.as_tensor().into_dyn());
-    let ids = segment_ids.as_tensor().into_dyn();
+    let (grad, data) = (grad.as_tensor().of_rust(), data.as_tensor().of_rust());
+    let ids = segment_ids.as_tensor().of_rust();
     unsorted_segment_vjp_dyn(&grad, &data, &ids, fold).map(typed)
 }
 

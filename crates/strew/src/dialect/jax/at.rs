@@ -162,7 +162,7 @@ pub fn at_set<T: Element>(
     y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
+    let (x, y) = (x.as_tensor().of_rust(), y.as_tensor().of_rust());
     lower("jax.at_set", Combine::Assign, x, indices, y, mode)?.run_typed()
 }
 
@@ -194,7 +194,7 @@ pub fn at_add<T: Element>(
     y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
+    let (x, y) = (x.as_tensor().of_rust(), y.as_tensor().of_rust());
     lower("jax.at_add", Combine::Sum, x, indices, y, mode)?.run_typed()
 }
 
@@ -226,7 +226,7 @@ pub fn at_subtract<T: Element>(
     y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
+    let (x, y) = (x.as_tensor().of_rust(), y.as_tensor().of_rust());
     lower("jax.at_subtract", Combine::Sub, x, indices, y, mode)?.run_typed()
 }
 
@@ -258,7 +258,7 @@ pub fn at_multiply<T: Element>(
     y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
+    let (x, y) = (x.as_tensor().of_rust(), y.as_tensor().of_rust());
     lower("jax.at_multiply", Combine::Prod, x, indices, y, mode)?.run_typed()
 }
 
@@ -290,7 +290,7 @@ pub fn at_divide<T: Element>(
     y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
+    let (x, y) = (x.as_tensor().of_rust(), y.as_tensor().of_rust());
     lower("jax.at_divide", Combine::Div, x, indices, y, mode)?.run_typed()
 }
 
@@ -322,7 +322,7 @@ pub fn at_min<T: Element>(
     y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
+    let (x, y) = (x.as_tensor().of_rust(), y.as_tensor().of_rust());
     lower("jax.at_min", MIN, x, indices, y, mode)?.run_typed()
 }
 
@@ -354,7 +354,7 @@ pub fn at_max<T: Element>(
     y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
+    let (x, y) = (x.as_tensor().of_rust(), y.as_tensor().of_rust());
     lower("jax.at_max", MAX, x, indices, y, mode)?.run_typed()
 }
 
@@ -394,7 +394,7 @@ pub fn at_get<T: Element>(
     mode: Mode,
     fill_value: Option<Scalar>,
 ) -> Result<Tensor<T>> {
-    lower_get(x.as_tensor().into_dyn(), indices, Ok(mode), fill_value)?.run_typed()
+    lower_get(x.as_tensor().of_rust(), indices, Ok(mode), fill_value)?.run_typed()
 }
 
 /// [`at_get`] with element types known at run time, and the same errors.

@@ -68,8 +68,8 @@ pub fn segment_sum<T: Element, I: Element>(
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     lower("jax.ops.segment_sum", Combine::Sum, data, ids, num_segments)?.run_typed()
 }
@@ -108,8 +108,8 @@ pub fn segment_prod<T: Element, I: Element>(
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     lower(
         "jax.ops.segment_prod",
@@ -156,8 +156,8 @@ pub fn segment_min<T: Element, I: Element>(
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     lower(
         "jax.ops.segment_min",
@@ -203,8 +203,8 @@ pub fn segment_max<T: Element, I: Element>(
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     lower(
         "jax.ops.segment_max",

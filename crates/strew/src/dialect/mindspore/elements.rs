@@ -135,14 +135,11 @@ pub fn tensor_scatter_elements<T: Element, I: Element>(
     axis: i64,
     reduction: &str,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (
-        input_x.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
+    let (input_x, indices) = (input_x.as_tensor().of_rust(), indices.as_tensor().of_rust());
     lower(
         input_x,
         indices,
-        updates.as_tensor().into_dyn(),
+        updates.as_tensor().of_rust(),
         axis,
         reduction,
     )?
@@ -177,8 +174,8 @@ pub fn scatter<T: Element, I: Element>(
     index: impl AsTensor<I>,
     src: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input, index) = (input.as_tensor().into_dyn(), index.as_tensor().into_dyn());
-    lower_scatter(input, axis, index, src.as_tensor().into_dyn())?.run_typed()
+    let (input, index) = (input.as_tensor().of_rust(), index.as_tensor().of_rust());
+    lower_scatter(input, axis, index, src.as_tensor().of_rust())?.run_typed()
 }
 
 /// [`scatter`] with element types known at run time, and the same errors.

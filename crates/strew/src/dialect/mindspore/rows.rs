@@ -90,8 +90,8 @@ pub fn scatter_mul<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_mul_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -133,8 +133,8 @@ pub fn scatter_add<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_add_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -176,8 +176,8 @@ pub fn scatter_sub<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_sub_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -219,8 +219,8 @@ pub fn scatter_div<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_div_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -263,8 +263,8 @@ pub fn scatter_max<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_max_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -300,8 +300,8 @@ pub fn scatter_min<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_min_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -343,8 +343,8 @@ pub fn scatter_update<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_update_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }

@@ -92,10 +92,7 @@ pub fn scatter_nd<T: Element, I: Element>(
     updates: impl AsTensor<T>,
     shape: &[i64],
 ) -> Result<Tensor<T>> {
-    let (indices, updates) = (
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
-    );
+    let (indices, updates) = (indices.as_tensor().of_rust(), updates.as_tensor().of_rust());
     let described = describe_new(indices, updates, &Integers::from(shape), Bounds::STRICT);
     call("mindspore.scatter_nd", described)?.run_typed()
 }
@@ -158,8 +155,8 @@ pub fn scatter_nd_add<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_nd_add_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -191,8 +188,8 @@ pub fn scatter_nd_sub<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_nd_sub_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -224,8 +221,8 @@ pub fn scatter_nd_mul<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_nd_mul_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -261,8 +258,8 @@ pub fn scatter_nd_div<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_nd_div_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -294,8 +291,8 @@ pub fn scatter_nd_max<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_nd_max_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -327,8 +324,8 @@ pub fn scatter_nd_min<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_nd_min_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }
@@ -363,8 +360,8 @@ pub fn scatter_nd_update<'a, T: Element, I: Element, U: Element>(
 ) -> Result<()> {
     scatter_nd_update_dyn(
         input_x.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
         Device::Cpu,
     )
 }

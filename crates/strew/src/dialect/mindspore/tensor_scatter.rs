@@ -68,11 +68,8 @@ pub fn tensor_scatter_add<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (
-        input_x.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (input_x, indices) = (input_x.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe_copy(Combine::Sum, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_add", described)?.run_typed()
 }
@@ -102,11 +99,8 @@ pub fn tensor_scatter_sub<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (
-        input_x.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (input_x, indices) = (input_x.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe_copy(Combine::Sub, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_sub", described)?.run_typed()
 }
@@ -136,11 +130,8 @@ pub fn tensor_scatter_mul<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (
-        input_x.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (input_x, indices) = (input_x.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe_copy(Combine::Prod, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_mul", described)?.run_typed()
 }
@@ -173,11 +164,8 @@ pub fn tensor_scatter_div<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (
-        input_x.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (input_x, indices) = (input_x.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe_copy(Combine::Div, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_div", described)?.run_typed()
 }
@@ -208,11 +196,8 @@ pub fn tensor_scatter_max<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (
-        input_x.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (input_x, indices) = (input_x.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe_copy(MAX, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_max", described)?.run_typed()
 }
@@ -243,11 +228,8 @@ pub fn tensor_scatter_min<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (
-        input_x.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (input_x, indices) = (input_x.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe_copy(MIN, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_min", described)?.run_typed()
 }
@@ -280,11 +262,8 @@ pub fn tensor_scatter_update<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (
-        input_x.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (input_x, indices) = (input_x.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe_copy(Combine::Assign, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_update", described)?.run_typed()
 }

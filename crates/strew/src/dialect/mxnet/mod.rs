@@ -180,7 +180,7 @@ pub fn scatter_nd<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     // A size beyond i64 is beyond memory as well.
     let sizes: SmallVec<[i64; 4]> = shape.iter().map(|&n| int(n)).collect();
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
     lower(data, indices, &Integers::from(&sizes[..]), name)?.run_typed()
 }
 
@@ -216,7 +216,7 @@ pub fn scatter_set_nd<'a, T: Element, I: Element>(
     indices: impl AsTensor<I>,
     shape: &[i64],
 ) -> Result<()> {
-    let (rhs, indices) = (rhs.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (rhs, indices) = (rhs.as_tensor().of_rust(), indices.as_tensor().of_rust());
     scatter_set_nd_dyn(lhs.into().into_dyn(), rhs, indices, shape)
 }
 
@@ -250,7 +250,7 @@ pub fn gather_nd<T: Element, I: Element>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    lower_gather(data.as_tensor().into_dyn(), indices.as_tensor().into_dyn())?.run_typed()
+    lower_gather(data.as_tensor().of_rust(), indices.as_tensor().of_rust())?.run_typed()
 }
 
 /// [`gather_nd`] with element types known at run time, and the same errors.
@@ -278,7 +278,7 @@ pub fn backward_gather_nd<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     shape: &[i64],
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
     lower_backward(data, indices, &Integers::from(shape))?.run_typed()
 }
 

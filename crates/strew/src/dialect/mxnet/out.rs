@@ -86,7 +86,7 @@ pub fn scatter_nd_into<'a, T: Element, I: Element>(
     indices: impl AsTensor<I>,
     req: Req,
 ) -> Result<()> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
     scatter_nd_into_dyn(out.into().into_dyn(), data, indices, req)
 }
 
@@ -134,7 +134,7 @@ pub fn gather_nd_into<'a, T: Element, I: Element>(
     indices: impl AsTensor<I>,
     req: Req,
 ) -> Result<()> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
     gather_nd_into_dyn(out.into().into_dyn(), data, indices, req)
 }
 
@@ -172,7 +172,7 @@ pub fn backward_gather_nd_into<'a, T: Element, I: Element>(
     indices: impl AsTensor<I>,
     req: Req,
 ) -> Result<()> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
     backward_gather_nd_into_dyn(out.into().into_dyn(), data, indices, req)
 }
 

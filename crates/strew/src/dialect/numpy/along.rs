@@ -83,10 +83,7 @@ pub fn put_along_axis<'a, T: Element, I: Element>(
     values: impl AsTensor<T>,
     axis: Option<i64>,
 ) -> Result<()> {
-    let (indices, values) = (
-        indices.as_tensor().into_dyn(),
-        values.as_tensor().into_dyn(),
-    );
+    let (indices, values) = (indices.as_tensor().of_rust(), values.as_tensor().of_rust());
     put_along_axis_dyn(arr.into().into_dyn(), indices, values, axis)
 }
 

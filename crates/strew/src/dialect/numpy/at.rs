@@ -64,7 +64,7 @@ pub fn add_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    add_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    add_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`add_at`] with element types known at run time. Where they differ, each step is computed in the
@@ -95,7 +95,7 @@ pub fn subtract_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    subtract_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    subtract_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`subtract_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -124,7 +124,7 @@ pub fn multiply_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    multiply_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    multiply_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`multiply_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -154,7 +154,7 @@ pub fn divide_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    divide_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    divide_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`divide_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -184,7 +184,7 @@ pub fn floor_divide_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    floor_divide_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    floor_divide_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`floor_divide_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -213,7 +213,7 @@ pub fn power_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    power_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    power_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`power_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -243,7 +243,7 @@ pub fn maximum_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    maximum_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    maximum_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`maximum_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -272,7 +272,7 @@ pub fn minimum_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    minimum_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    minimum_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`minimum_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -302,7 +302,7 @@ pub fn fmax_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    fmax_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    fmax_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`fmax_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -331,7 +331,7 @@ pub fn fmin_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    fmin_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    fmin_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`fmin_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -360,7 +360,7 @@ pub fn bitwise_and_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    bitwise_and_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    bitwise_and_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`bitwise_and_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -389,7 +389,7 @@ pub fn bitwise_or_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    bitwise_or_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    bitwise_or_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`bitwise_or_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -418,7 +418,7 @@ pub fn bitwise_xor_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    bitwise_xor_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    bitwise_xor_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`bitwise_xor_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -447,7 +447,7 @@ pub fn logical_and_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    logical_and_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    logical_and_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`logical_and_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -476,7 +476,7 @@ pub fn logical_or_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    logical_or_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    logical_or_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`logical_or_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -505,7 +505,7 @@ pub fn logical_xor_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    logical_xor_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    logical_xor_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`logical_xor_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -535,7 +535,7 @@ pub fn left_shift_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    left_shift_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    left_shift_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`left_shift_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -565,7 +565,7 @@ pub fn right_shift_at<'a, T: Element>(
     indices: &[Option<DynView>],
     b: impl AsTensor<T>,
 ) -> Result<()> {
-    right_shift_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
+    right_shift_at_dyn(a.into().into_dyn(), indices, b.as_tensor().of_rust())
 }
 
 /// [`right_shift_at`] with element types known at run time, as [`add_at_dyn`] has them.

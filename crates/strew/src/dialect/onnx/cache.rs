@@ -93,8 +93,8 @@ pub fn tensor_scatter<'a, T: Element>(
     axis: i64,
 ) -> Result<Tensor<T>> {
     let (past_cache, update) = (
-        past_cache.as_tensor().into_dyn(),
-        update.as_tensor().into_dyn(),
+        past_cache.as_tensor().of_rust(),
+        update.as_tensor().of_rust(),
     );
     let write_indices = write_indices.map(TensorView::into_dyn);
     lower(past_cache, update, write_indices, mode, axis)?.run_typed()

@@ -74,8 +74,8 @@ pub fn gather<T: Element, I: Element>(
     axis: i64,
 ) -> Result<Tensor<T>> {
     lower_gather(
-        data.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        indices.as_tensor().of_rust(),
         axis,
     )?
     .run_typed()
@@ -107,8 +107,8 @@ pub fn gather_elements<T: Element, I: Element>(
     axis: i64,
 ) -> Result<Tensor<T>> {
     lower_elements(
-        data.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        indices.as_tensor().of_rust(),
         axis,
     )?
     .run_typed()
@@ -145,8 +145,8 @@ pub fn gather_nd<T: Element, I: Element>(
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
     lower_nd(
-        data.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        indices.as_tensor().of_rust(),
         batch_dims,
     )?
     .run_typed()

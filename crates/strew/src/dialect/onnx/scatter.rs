@@ -124,8 +124,8 @@ pub fn scatter_elements<T: Element, I: Element>(
     axis: i64,
     reduction: &str,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
-    let updates = updates.as_tensor().into_dyn();
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     lower_elements(data, indices, updates, axis, reduction, MAX_SINCE)?.run_typed()
 }
 
@@ -158,11 +158,11 @@ pub fn scatter<T: Element, I: Element>(
     updates: impl AsTensor<T>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
     lower_scatter(
         data,
         indices,
-        updates.as_tensor().into_dyn(),
+        updates.as_tensor().of_rust(),
         axis,
         WRAPS_SINCE,
     )?
@@ -205,11 +205,11 @@ pub fn scatter_nd<T: Element, I: Element>(
     updates: impl AsTensor<T>,
     reduction: &str,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
     lower_nd(
         data,
         indices,
-        updates.as_tensor().into_dyn(),
+        updates.as_tensor().of_rust(),
         reduction,
         MAX_SINCE,
     )?

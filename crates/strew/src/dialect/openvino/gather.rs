@@ -124,7 +124,7 @@ pub fn gather<T: Element, I: Element>(
     axis: i64,
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
     lower_gather(data, indices, axis, batch_dims)?.run_typed()
 }
 
@@ -160,8 +160,8 @@ pub fn gather_elements<T: Element, I: Element>(
     axis: i64,
 ) -> Result<Tensor<T>> {
     lower_elements(
-        data.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        indices.as_tensor().of_rust(),
         axis,
     )?
     .run_typed()
@@ -199,8 +199,8 @@ pub fn gather_nd<T: Element, I: Element>(
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
     lower_nd(
-        data.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        indices.as_tensor().of_rust(),
         batch_dims,
     )?
     .run_typed()

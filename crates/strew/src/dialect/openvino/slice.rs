@@ -109,7 +109,7 @@ pub fn slice_scatter<T: Element>(
     step: &[i64],
     axes: Option<&[i64]>,
 ) -> Result<Tensor<T>> {
-    let (data, updates) = (data.as_tensor().into_dyn(), updates.as_tensor().into_dyn());
+    let (data, updates) = (data.as_tensor().of_rust(), updates.as_tensor().of_rust());
     let slice = Slice {
         start: start.into(),
         stop: stop.into(),

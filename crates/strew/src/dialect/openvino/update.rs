@@ -171,8 +171,8 @@ pub fn scatter_elements_update<T: Element, I: Element>(
     reduction: &str,
     use_init_val: bool,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
-    let updates = updates.as_tensor().into_dyn();
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     lower_elements(data, indices, updates, axis, reduction, use_init_val)?.run_typed()
 }
 
@@ -217,8 +217,8 @@ pub fn scatter_nd_update<T: Element, I: Element>(
     updates: impl AsTensor<T>,
     reduction: &str,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
-    lower_nd(data, indices, updates.as_tensor().into_dyn(), reduction)?.run_typed()
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    lower_nd(data, indices, updates.as_tensor().of_rust(), reduction)?.run_typed()
 }
 
 /// [`scatter_nd_update`] with element types known at run time.
@@ -257,8 +257,8 @@ pub fn scatter_update<T: Element, I: Element>(
     updates: impl AsTensor<T>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
-    lower_slices(data, indices, updates.as_tensor().into_dyn(), axis)?.run_typed()
+    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    lower_slices(data, indices, updates.as_tensor().of_rust(), axis)?.run_typed()
 }
 
 /// [`scatter_update`] with element types known at run time.

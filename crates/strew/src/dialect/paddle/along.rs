@@ -201,8 +201,8 @@ pub fn put_along_axis<T: Element, I: Element>(
     include_self: bool,
     broadcast: bool,
 ) -> Result<Tensor<T>> {
-    let (arr, indices) = (arr.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
-    let (values, reduce) = (values.as_tensor().into_dyn(), reduce.name());
+    let (arr, indices) = (arr.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let (values, reduce) = (values.as_tensor().of_rust(), reduce.name());
     lower(arr, indices, values, axis, reduce, include_self, broadcast)?.run_typed()
 }
 

@@ -114,7 +114,7 @@ pub fn gather<T: Element, I: Element>(
     index: impl AsTensor<I>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    lower_gather(x.as_tensor().into_dyn(), index.as_tensor().into_dyn(), axis)?.run_typed()
+    lower_gather(x.as_tensor().of_rust(), index.as_tensor().of_rust(), axis)?.run_typed()
 }
 
 /// [`gather`] with element types known at run time, and the same errors.
@@ -142,7 +142,7 @@ pub fn gather_nd<T: Element, I: Element>(
     x: impl AsTensor<T>,
     index: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    lower_nd(x.as_tensor().into_dyn(), index.as_tensor().into_dyn())?.run_typed()
+    lower_nd(x.as_tensor().of_rust(), index.as_tensor().of_rust())?.run_typed()
 }
 
 /// [`gather_nd`] with element types known at run time, and the same errors.
@@ -176,7 +176,7 @@ pub fn take_along_axis<T: Element, I: Element>(
     axis: i64,
     broadcast: bool,
 ) -> Result<Tensor<T>> {
-    let (arr, indices) = (arr.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (arr, indices) = (arr.as_tensor().of_rust(), indices.as_tensor().of_rust());
     lower_take(arr, indices, axis, broadcast)?.run_typed()
 }
 

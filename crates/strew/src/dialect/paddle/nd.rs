@@ -82,7 +82,7 @@ pub fn scatter_nd<T: Element, I: Element>(
     updates: impl AsTensor<T>,
     shape: &[i64],
 ) -> Result<Tensor<T>> {
-    let (index, updates) = (index.as_tensor().into_dyn(), updates.as_tensor().into_dyn());
+    let (index, updates) = (index.as_tensor().of_rust(), updates.as_tensor().of_rust());
     lower_new(index, updates, &Integers::from(shape))?.run_typed()
 }
 
@@ -121,8 +121,8 @@ pub fn scatter_nd_add<T: Element, I: Element>(
     index: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (x, index) = (x.as_tensor().into_dyn(), index.as_tensor().into_dyn());
-    lower_add(x, index, updates.as_tensor().into_dyn())?.run_typed()
+    let (x, index) = (x.as_tensor().of_rust(), index.as_tensor().of_rust());
+    lower_add(x, index, updates.as_tensor().of_rust())?.run_typed()
 }
 
 /// [`scatter_nd_add`] with element types known at run time, and the same errors.

@@ -149,8 +149,8 @@ pub fn scatter<T: Element, I: Element>(
     updates: impl AsTensor<T>,
     overwrite: bool,
 ) -> Result<Tensor<T>> {
-    let (x, index) = (x.as_tensor().into_dyn(), index.as_tensor().into_dyn());
-    lower_scatter(x, index, updates.as_tensor().into_dyn(), overwrite)?.run_typed()
+    let (x, index) = (x.as_tensor().of_rust(), index.as_tensor().of_rust());
+    lower_scatter(x, index, updates.as_tensor().of_rust(), overwrite)?.run_typed()
 }
 
 /// [`scatter`] with element types known at run time, and the same errors.
@@ -186,8 +186,8 @@ pub fn index_add<T: Element, I: Element>(
     axis: i64,
     value: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (x, index) = (x.as_tensor().into_dyn(), index.as_tensor().into_dyn());
-    lower_add(x, index, axis, value.as_tensor().into_dyn())?.run_typed()
+    let (x, index) = (x.as_tensor().of_rust(), index.as_tensor().of_rust());
+    lower_add(x, index, axis, value.as_tensor().of_rust())?.run_typed()
 }
 
 /// [`index_add`] with element types known at run time, and the same errors.
@@ -221,7 +221,7 @@ pub fn index_fill<T: Element, I: Element>(
     axis: i64,
     value: impl Into<Scalar>,
 ) -> Result<Tensor<T>> {
-    let (x, index) = (x.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (x, index) = (x.as_tensor().of_rust(), index.as_tensor().of_rust());
     lower_fill(x, index, axis, value.into())?.run_typed()
 }
 

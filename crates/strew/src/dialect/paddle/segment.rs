@@ -75,8 +75,8 @@ pub fn segment_sum<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     lower("paddle.geometric.segment_sum", Fold::Sum, data, ids)?.run_typed()
 }
@@ -109,8 +109,8 @@ pub fn segment_mean<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     lower("paddle.geometric.segment_mean", Fold::Mean, data, ids)?.run_typed()
 }
@@ -150,8 +150,8 @@ pub fn segment_min<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     lower("paddle.geometric.segment_min", Fold::Min, data, ids)?.run_typed()
 }
@@ -184,8 +184,8 @@ pub fn segment_max<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     lower("paddle.geometric.segment_max", Fold::Max, data, ids)?.run_typed()
 }

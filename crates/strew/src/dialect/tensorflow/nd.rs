@@ -135,11 +135,8 @@ pub fn tensor_scatter_nd_update<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (
-        tensor.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (tensor, indices) = (tensor.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe(Combine::Assign, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_update", described)?.run_typed()
 }
@@ -182,11 +179,8 @@ pub fn tensor_scatter_nd_add<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (
-        tensor.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (tensor, indices) = (tensor.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe(Combine::Sum, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_add", described)?.run_typed()
 }
@@ -220,11 +214,8 @@ pub fn tensor_scatter_nd_sub<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (
-        tensor.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (tensor, indices) = (tensor.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe(Combine::Sub, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_sub", described)?.run_typed()
 }
@@ -259,11 +250,8 @@ pub fn tensor_scatter_nd_min<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (
-        tensor.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (tensor, indices) = (tensor.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe(MIN, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_min", described)?.run_typed()
 }
@@ -297,11 +285,8 @@ pub fn tensor_scatter_nd_max<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (
-        tensor.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
-    let updates = updates.as_tensor().into_dyn();
+    let (tensor, indices) = (tensor.as_tensor().of_rust(), indices.as_tensor().of_rust());
+    let updates = updates.as_tensor().of_rust();
     let described = describe(MAX, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_max", described)?.run_typed()
 }
@@ -340,10 +325,7 @@ pub fn scatter_nd<T: Element, I: Element>(
     updates: impl AsTensor<T>,
     shape: &[i64],
 ) -> Result<Tensor<T>> {
-    let (indices, updates) = (
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
-    );
+    let (indices, updates) = (indices.as_tensor().of_rust(), updates.as_tensor().of_rust());
     lower_new(indices, updates, &Integers::from(shape), Ok(Bounds::STRICT))?.run_typed()
 }
 
@@ -379,10 +361,7 @@ pub fn gather_nd<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
-    let (params, indices) = (
-        params.as_tensor().into_dyn(),
-        indices.as_tensor().into_dyn(),
-    );
+    let (params, indices) = (params.as_tensor().of_rust(), indices.as_tensor().of_rust());
     lower_gather(params, indices, batch_dims, Ok(Bounds::STRICT))?.run_typed()
 }
 

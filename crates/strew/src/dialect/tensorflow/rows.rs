@@ -75,8 +75,8 @@ pub fn scatter_update<'a, T: Element, I: Element>(
 ) -> Result<()> {
     scatter_update_dyn(
         ref_.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
     )
 }
 
@@ -119,8 +119,8 @@ pub fn scatter_add<'a, T: Element, I: Element>(
 ) -> Result<()> {
     scatter_add_dyn(
         ref_.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
     )
 }
 
@@ -156,8 +156,8 @@ pub fn scatter_sub<'a, T: Element, I: Element>(
 ) -> Result<()> {
     scatter_sub_dyn(
         ref_.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
     )
 }
 
@@ -193,8 +193,8 @@ pub fn scatter_mul<'a, T: Element, I: Element>(
 ) -> Result<()> {
     scatter_mul_dyn(
         ref_.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
     )
 }
 
@@ -230,8 +230,8 @@ pub fn scatter_div<'a, T: Element, I: Element>(
 ) -> Result<()> {
     scatter_div_dyn(
         ref_.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
     )
 }
 
@@ -268,8 +268,8 @@ pub fn scatter_min<'a, T: Element, I: Element>(
 ) -> Result<()> {
     scatter_min_dyn(
         ref_.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
     )
 }
 
@@ -305,8 +305,8 @@ pub fn scatter_max<'a, T: Element, I: Element>(
 ) -> Result<()> {
     scatter_max_dyn(
         ref_.into().into_dyn(),
-        indices.as_tensor().into_dyn(),
-        updates.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
+        updates.as_tensor().of_rust(),
     )
 }
 

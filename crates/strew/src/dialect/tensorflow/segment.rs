@@ -87,8 +87,8 @@ pub fn segment_sum<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     sorted("tensorflow.math.segment_sum", Fold::Sum, data, ids)?.run_typed()
 }
@@ -115,8 +115,8 @@ pub fn segment_mean<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     sorted("tensorflow.math.segment_mean", Fold::Mean, data, ids)?.run_typed()
 }
@@ -149,8 +149,8 @@ pub fn segment_prod<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     sorted("tensorflow.math.segment_prod", Fold::Prod, data, ids)?.run_typed()
 }
@@ -184,8 +184,8 @@ pub fn segment_min<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     sorted("tensorflow.math.segment_min", Fold::Min, data, ids)?.run_typed()
 }
@@ -212,8 +212,8 @@ pub fn segment_max<T: Element, I: Element>(
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
     );
     sorted("tensorflow.math.segment_max", Fold::Max, data, ids)?.run_typed()
 }
@@ -264,8 +264,8 @@ pub fn unsorted_segment_sum<T: Element, I: Element>(
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_sum_dyn(
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
         num_segments,
     )
 }
@@ -311,8 +311,8 @@ pub fn unsorted_segment_mean<T: Element, I: Element>(
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_mean_dyn(
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
         num_segments,
     )
 }
@@ -351,8 +351,8 @@ pub fn unsorted_segment_prod<T: Element, I: Element>(
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_prod_dyn(
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
         num_segments,
     )
 }
@@ -393,8 +393,8 @@ pub fn unsorted_segment_min<T: Element, I: Element>(
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_min_dyn(
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
         num_segments,
     )
 }
@@ -434,8 +434,8 @@ pub fn unsorted_segment_max<T: Element, I: Element>(
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_max_dyn(
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
         num_segments,
     )
 }
@@ -475,8 +475,8 @@ pub fn unsorted_segment_sqrt_n<T: Element, I: Element>(
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_sqrt_n_dyn(
-        data.as_tensor().into_dyn(),
-        segment_ids.as_tensor().into_dyn(),
+        data.as_tensor().of_rust(),
+        segment_ids.as_tensor().of_rust(),
         num_segments,
     )
 }

@@ -103,8 +103,8 @@ pub fn gather<T: Element, I: Element>(
     dim: i64,
     index: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let input = input.as_tensor().into_dyn();
-    lower_gather("torch.gather", input, dim, index.as_tensor().into_dyn())?.run_typed()
+    let input = input.as_tensor().of_rust();
+    lower_gather("torch.gather", input, dim, index.as_tensor().of_rust())?.run_typed()
 }
 
 /// [`gather`] with element types known at run time, and the same errors.
@@ -138,11 +138,11 @@ pub fn take_along_dim<T: Element, I: Element>(
     indices: impl AsTensor<I>,
     dim: Option<i64>,
 ) -> Result<Tensor<T>> {
-    let input = input.as_tensor().into_dyn();
+    let input = input.as_tensor().of_rust();
     lower_take(
         "torch.take_along_dim",
         input,
-        indices.as_tensor().into_dyn(),
+        indices.as_tensor().of_rust(),
         dim,
     )?
     .run_typed()

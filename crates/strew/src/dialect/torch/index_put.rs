@@ -95,9 +95,9 @@ pub fn index_put<T: Element>(
 ) -> Result<Tensor<T>> {
     lower_index_put(
         "torch.index_put",
-        input.as_tensor().into_dyn().into(),
+        input.as_tensor().of_rust().into(),
         indices,
-        values.as_tensor().into_dyn(),
+        values.as_tensor().of_rust(),
         accumulate,
     )?
     .run_typed()
@@ -127,7 +127,7 @@ pub fn index_put_<'a, T: Element>(
         "torch.index_put_",
         input.into().into_dyn().into(),
         indices,
-        values.as_tensor().into_dyn(),
+        values.as_tensor().of_rust(),
         accumulate,
     )?
     .run_in_place()

@@ -143,9 +143,9 @@ pub fn put<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     lower_put(
         "torch.put",
-        input.as_tensor().into_dyn().into(),
-        index.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        input.as_tensor().of_rust().into(),
+        index.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
         accumulate,
     )?
     .run_typed()
@@ -174,8 +174,8 @@ pub fn put_<'a, T: Element, I: Element>(
     lower_put(
         "torch.put_",
         input.into().into_dyn().into(),
-        index.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
         accumulate,
     )?
     .run_in_place()
@@ -213,9 +213,9 @@ pub fn masked_scatter<T: Element>(
 ) -> Result<Tensor<T>> {
     lower_masked(
         "torch.masked_scatter",
-        input.as_tensor().into_dyn().into(),
-        mask.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        input.as_tensor().of_rust().into(),
+        mask.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
     )?
     .run_typed()
 }
@@ -241,8 +241,8 @@ pub fn masked_scatter_<'a, T: Element>(
     lower_masked(
         "torch.masked_scatter_",
         input.into().into_dyn().into(),
-        mask.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        mask.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
     )?
     .run_in_place()
 }

@@ -229,10 +229,10 @@ pub fn scatter_reduce<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     lower(
         "torch.scatter_reduce",
-        input.as_tensor().into_dyn().into(),
+        input.as_tensor().of_rust().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        src.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        src.as_tensor().of_rust(),
         reduce.name(),
         include_self,
     )?
@@ -277,8 +277,8 @@ pub fn scatter_reduce_<'a, T: Element, I: Element>(
         "torch.scatter_reduce_",
         input.into().into_dyn().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        src.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        src.as_tensor().of_rust(),
         reduce.name(),
         include_self,
     )?

@@ -207,10 +207,10 @@ pub fn scatter<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     of_src(
         "torch.scatter",
-        input.as_tensor().into_dyn().into(),
+        input.as_tensor().of_rust().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        src.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        src.as_tensor().of_rust(),
         reduce.map(|reduce| reduce.name()),
     )?
     .run_typed()
@@ -243,8 +243,8 @@ pub fn scatter_<'a, T: Element, I: Element>(
         "torch.scatter_",
         input.into().into_dyn().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        src.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        src.as_tensor().of_rust(),
         reduce.map(|reduce| reduce.name()),
     )?
     .run_in_place()
@@ -285,9 +285,9 @@ pub fn scatter_value<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     of_value(
         "torch.scatter",
-        input.as_tensor().into_dyn().into(),
+        input.as_tensor().of_rust().into(),
         dim,
-        index.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
         value.into(),
         reduce.map(|reduce| reduce.name()),
     )?
@@ -321,7 +321,7 @@ pub fn scatter_value_<'a, T: Element, I: Element>(
         "torch.scatter_",
         input.into().into_dyn().into(),
         dim,
-        index.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
         value.into(),
         reduce.map(|reduce| reduce.name()),
     )?
@@ -364,10 +364,10 @@ pub fn scatter_add<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     lower_add(
         "torch.scatter_add",
-        input.as_tensor().into_dyn().into(),
+        input.as_tensor().of_rust().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        src.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        src.as_tensor().of_rust(),
     )?
     .run_typed()
 }
@@ -396,8 +396,8 @@ pub fn scatter_add_<'a, T: Element, I: Element>(
         "torch.scatter_add_",
         input.into().into_dyn().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        src.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        src.as_tensor().of_rust(),
     )?
     .run_in_place()
 }

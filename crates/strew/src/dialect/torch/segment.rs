@@ -133,10 +133,10 @@ pub fn segment_reduce<T: Element, I: Element>(
     initial: Option<Scalar>,
 ) -> Result<Tensor<T>> {
     let (lengths, offsets) = match &segments {
-        Segments::Lengths(view) => (Some(view.as_tensor().into_dyn()), None),
-        Segments::Offsets(view) => (None, Some(view.as_tensor().into_dyn())),
+        Segments::Lengths(view) => (Some(view.as_tensor().of_rust()), None),
+        Segments::Offsets(view) => (None, Some(view.as_tensor().of_rust())),
     };
-    let data = data.as_tensor().into_dyn();
+    let data = data.as_tensor().of_rust();
     let made = segment_reduce_dyn(data, reduce.name(), lengths, offsets, axis, false, initial)?;
     Ok(typed(made.tensor))
 }

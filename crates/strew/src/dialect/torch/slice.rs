@@ -104,11 +104,11 @@ pub fn slice_scatter<T: Element>(
     end: Option<i64>,
     step: i64,
 ) -> Result<Tensor<T>> {
-    let input = input.as_tensor().into_dyn();
+    let input = input.as_tensor().of_rust();
     lower_slice(
         "torch.slice_scatter",
         input,
-        src.as_tensor().into_dyn(),
+        src.as_tensor().of_rust(),
         dim,
         start,
         end,
@@ -149,11 +149,11 @@ pub fn select_scatter<T: Element>(
     dim: i64,
     index: i64,
 ) -> Result<Tensor<T>> {
-    let input = input.as_tensor().into_dyn();
+    let input = input.as_tensor().of_rust();
     lower_select(
         "torch.select_scatter",
         input,
-        src.as_tensor().into_dyn(),
+        src.as_tensor().of_rust(),
         dim,
         index,
     )?

@@ -161,7 +161,7 @@ pub fn scatter_std<T: Element, I: Element>(
             expected: "its result is float32, which only scatter_std_dyn can give".into(),
         }));
     }
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let made = scatter_std_dyn(src, index, dim, None, size(dim_size), unbiased)?;
     Ok(typed(made.tensor))
 }
@@ -187,7 +187,7 @@ pub fn scatter_std_out<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
     unbiased: bool,
 ) -> Result<()> {
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let out = Some(out.into().into_dyn());
     scatter_std_dyn(src, index, dim, out, None, unbiased)?;
     Ok(())
@@ -241,7 +241,7 @@ pub fn scatter_logsumexp<T: Element, I: Element>(
     dim_size: Option<usize>,
     eps: f64,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let made = scatter_logsumexp_dyn(src, index, dim, None, size(dim_size), eps)?;
     Ok(typed(made.tensor))
 }
@@ -268,7 +268,7 @@ pub fn scatter_logsumexp_out<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
     eps: f64,
 ) -> Result<()> {
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let out = Some(out.into().into_dyn());
     scatter_logsumexp_dyn(src, index, dim, out, None, eps)?;
     Ok(())
@@ -318,7 +318,7 @@ pub fn scatter_softmax<T: Element, I: Element>(
     dim: i64,
     dim_size: Option<usize>,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let made = scatter_softmax_dyn(src, index, dim, size(dim_size))?;
     Ok(typed(made.tensor))
 }
@@ -356,7 +356,7 @@ pub fn scatter_log_softmax<T: Element, I: Element>(
     dim_size: Option<usize>,
     eps: f64,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let made = scatter_log_softmax_dyn(src, index, dim, size(dim_size), eps)?;
     Ok(typed(made.tensor))
 }

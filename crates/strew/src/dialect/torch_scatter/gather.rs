@@ -81,8 +81,8 @@ pub fn gather_coo<T: Element, I: Element>(
     index: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let output = gather_coo_dyn(
-        src.as_tensor().into_dyn(),
-        &index.as_tensor().into_dyn(),
+        src.as_tensor().of_rust(),
+        &index.as_tensor().of_rust(),
         None,
     )?;
     Ok(typed(output.tensor))
@@ -127,8 +127,8 @@ pub fn gather_csr<T: Element, I: Element>(
     indptr: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
     let output = gather_csr_dyn(
-        src.as_tensor().into_dyn(),
-        &indptr.as_tensor().into_dyn(),
+        src.as_tensor().of_rust(),
+        &indptr.as_tensor().of_rust(),
         None,
     )?;
     Ok(typed(output.tensor))

@@ -367,7 +367,7 @@ pub fn scatter_out<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
     reduce: Reduce,
 ) -> Result<()> {
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let out = Some(out.into().into_dyn());
     lower(
         "torch_scatter.scatter",
@@ -477,7 +477,7 @@ fn new<'a, T: Element, I: Element>(
     reduce: Reduce,
     with_arg: bool,
 ) -> Result<Output> {
-    let (src, index) = (src.into_dyn(), index.into_dyn());
+    let (src, index) = (src.of_rust(), index.of_rust());
     let dim_size = dim_size.map(int);
     lower(name, src, index, dim, None, dim_size, reduce, with_arg)?.run()
 }

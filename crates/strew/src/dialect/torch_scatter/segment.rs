@@ -248,7 +248,7 @@ pub fn segment_coo_out<'a, T: Element, I: Element>(
     reduce: Reduce,
 ) -> Result<()> {
     let name = "torch_scatter.segment_coo";
-    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let out = Some(out.into().into_dyn());
     let scatter =
         allowed(reduce).and_then(|()| describe_coo(src, &index, out, None, reduce, false));
@@ -383,7 +383,7 @@ pub fn segment_csr_out<'a, T: Element, I: Element>(
     reduce: Reduce,
 ) -> Result<()> {
     let name = "torch_scatter.segment_csr";
-    let (src, indptr) = (src.as_tensor().into_dyn(), indptr.as_tensor().into_dyn());
+    let (src, indptr) = (src.as_tensor().of_rust(), indptr.as_tensor().of_rust());
     let out = Some(out.into().into_dyn());
     let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, out, reduce, false));
     context(name, class).call(scatter)?.run_in_place()
@@ -454,7 +454,7 @@ fn new_coo<'a, T: Element, I: Element>(
     reduce: Reduce,
     with_arg: bool,
 ) -> Result<Output> {
-    let (src, index) = (src.into_dyn(), index.into_dyn());
+    let (src, index) = (src.of_rust(), index.of_rust());
     let size = dim_size.map(int);
     let scatter =
         allowed(reduce).and_then(|()| describe_coo(src, &index, None, size, reduce, with_arg));
@@ -468,7 +468,7 @@ fn new_csr<'a, T: Element, I: Element>(
     reduce: Reduce,
     with_arg: bool,
 ) -> Result<Output> {
-    let (src, indptr) = (src.into_dyn(), indptr.into_dyn());
+    let (src, indptr) = (src.of_rust(), indptr.of_rust());
     let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, None, reduce, with_arg));
     context(name, class).call(scatter)?.run()
 }

@@ -66,12 +66,12 @@ pub fn scatter_reduce_vjp<T: Element, I: Element>(
     include_self: bool,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_input, to_src) = scatter_reduce_vjp_dyn(
-        &grad.as_tensor().into_dyn(),
-        &input.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &input.as_tensor().of_rust(),
         dim,
-        &index.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &result.as_tensor().into_dyn(),
+        &index.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &result.as_tensor().of_rust(),
         reduce.name(),
         include_self,
     )?;
@@ -187,13 +187,13 @@ pub fn scatter_reduce_jvp<T: Element, I: Element>(
     include_self: bool,
 ) -> Result<Tensor<T>> {
     scatter_reduce_jvp_dyn(
-        &input_tangent.as_tensor().into_dyn(),
-        &src_tangent.as_tensor().into_dyn(),
-        &input.as_tensor().into_dyn(),
+        &input_tangent.as_tensor().of_rust(),
+        &src_tangent.as_tensor().of_rust(),
+        &input.as_tensor().of_rust(),
         dim,
-        &index.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &result.as_tensor().into_dyn(),
+        &index.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &result.as_tensor().of_rust(),
         reduce.name(),
         include_self,
     )
@@ -260,14 +260,14 @@ pub fn scatter_reduce_prod_double_vjp<T: Element, I: Element>(
     src_cotangent: impl AsTensor<T>,
 ) -> Result<(Tensor<T>, Tensor<T>, Tensor<T>)> {
     let (to_grad, to_input, to_src) = scatter_reduce_prod_double_vjp_dyn(
-        &grad.as_tensor().into_dyn(),
-        &input.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &input.as_tensor().of_rust(),
         dim,
-        &index.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
+        &index.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
         include_self,
-        &input_cotangent.as_tensor().into_dyn(),
-        &src_cotangent.as_tensor().into_dyn(),
+        &input_cotangent.as_tensor().of_rust(),
+        &src_cotangent.as_tensor().of_rust(),
     )?;
     Ok((typed(to_grad), typed(to_input), typed(to_src)))
 }

@@ -40,7 +40,7 @@ pub fn segment_reduce_vjp<T: Element, I: Element>(
     initial: Option<Scalar>,
 ) -> Result<Tensor<T>> {
     let (grad, data, result) = (grad.as_tensor(), data.as_tensor(), result.as_tensor());
-    let (grad, data, result) = (grad.into_dyn(), data.into_dyn(), result.into_dyn());
+    let (grad, data, result) = (grad.of_rust(), data.of_rust(), result.of_rust());
     let (lengths, offsets) = apart(&segments);
     segment_reduce_vjp_dyn(
         &grad,
@@ -97,7 +97,7 @@ pub fn segment_reduce_jvp<T: Element, I: Element>(
         data.as_tensor(),
         result.as_tensor(),
     );
-    let (tangent, data, result) = (tangent.into_dyn(), data.into_dyn(), result.into_dyn());
+    let (tangent, data, result) = (tangent.of_rust(), data.of_rust(), result.of_rust());
     let (lengths, offsets) = apart(&segments);
     segment_reduce_jvp_dyn(
         &tangent,
@@ -139,8 +139,8 @@ fn apart<'a, I: Element>(
     segments: &'a Segments<impl AsTensor<I>>,
 ) -> (Option<DynView<'a>>, Option<DynView<'a>>) {
     match segments {
-        Segments::Lengths(view) => (Some(view.as_tensor().into_dyn()), None),
-        Segments::Offsets(view) => (None, Some(view.as_tensor().into_dyn())),
+        Segments::Lengths(view) => (Some(view.as_tensor().of_rust()), None),
+        Segments::Offsets(view) => (None, Some(view.as_tensor().of_rust())),
     }
 }
 

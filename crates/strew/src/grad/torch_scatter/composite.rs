@@ -69,10 +69,10 @@ pub fn scatter_std_vjp<T: Element, I: Element>(
     unbiased: bool,
 ) -> Result<Tensor<T>> {
     scatter_std_vjp_dyn(
-        &grad.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &index.as_tensor().into_dyn(),
-        &result.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &index.as_tensor().of_rust(),
+        &result.as_tensor().of_rust(),
         dim,
         unbiased,
     )
@@ -111,10 +111,10 @@ pub fn scatter_std_jvp<T: Element, I: Element>(
     unbiased: bool,
 ) -> Result<Tensor<T>> {
     scatter_std_jvp_dyn(
-        &src_tangent.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &index.as_tensor().into_dyn(),
-        &result.as_tensor().into_dyn(),
+        &src_tangent.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &index.as_tensor().of_rust(),
+        &result.as_tensor().of_rust(),
         dim,
         unbiased,
     )
@@ -164,7 +164,7 @@ pub fn scatter_logsumexp_vjp<T: Element, I: Element>(
     eps: f64,
 ) -> Result<Tensor<T>> {
     let (grad, src, index) = (grad.as_tensor(), src.as_tensor(), index.as_tensor());
-    let (grad, src, index) = (grad.into_dyn(), src.into_dyn(), index.into_dyn());
+    let (grad, src, index) = (grad.of_rust(), src.of_rust(), index.of_rust());
     scatter_logsumexp_vjp_dyn(&grad, &src, &index, dim, eps).map(typed)
 }
 
@@ -198,7 +198,7 @@ pub fn scatter_logsumexp_jvp<T: Element, I: Element>(
     eps: f64,
 ) -> Result<Tensor<T>> {
     let (tangent, src, index) = (src_tangent.as_tensor(), src.as_tensor(), index.as_tensor());
-    let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
+    let (tangent, src, index) = (tangent.of_rust(), src.of_rust(), index.of_rust());
     let size = dim_size.map(int);
     scatter_logsumexp_jvp_dyn(&tangent, &src, &index, dim, size, eps).map(typed)
 }
@@ -245,7 +245,7 @@ pub fn scatter_softmax_vjp<T: Element, I: Element>(
     dim: i64,
 ) -> Result<Tensor<T>> {
     let (grad, index, result) = (grad.as_tensor(), index.as_tensor(), result.as_tensor());
-    let (grad, index, result) = (grad.into_dyn(), index.into_dyn(), result.into_dyn());
+    let (grad, index, result) = (grad.of_rust(), index.of_rust(), result.of_rust());
     scatter_softmax_vjp_dyn(&grad, &index, &result, dim).map(typed)
 }
 
@@ -288,7 +288,7 @@ pub fn scatter_log_softmax_vjp<T: Element, I: Element>(
     eps: f64,
 ) -> Result<Tensor<T>> {
     let (grad, src, index) = (grad.as_tensor(), src.as_tensor(), index.as_tensor());
-    let (grad, src, index) = (grad.into_dyn(), src.into_dyn(), index.into_dyn());
+    let (grad, src, index) = (grad.of_rust(), src.of_rust(), index.of_rust());
     scatter_log_softmax_vjp_dyn(&grad, &src, &index, dim, eps).map(typed)
 }
 
@@ -321,7 +321,7 @@ pub fn scatter_log_softmax_jvp<T: Element, I: Element>(
     eps: f64,
 ) -> Result<Tensor<T>> {
     let (tangent, src, index) = (src_tangent.as_tensor(), src.as_tensor(), index.as_tensor());
-    let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
+    let (tangent, src, index) = (tangent.of_rust(), src.of_rust(), index.of_rust());
     scatter_log_softmax_jvp_dyn(&tangent, &src, &index, dim, eps).map(typed)
 }
 

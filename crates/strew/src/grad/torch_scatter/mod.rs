@@ -64,9 +64,9 @@ pub fn scatter_vjp<T: Element, I: Element>(
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     scatter_vjp_dyn(
-        &grad.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &index.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &index.as_tensor().of_rust(),
         dim,
         word(reduce),
     )
@@ -121,9 +121,9 @@ pub fn scatter_jvp<T: Element, I: Element>(
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     scatter_jvp_dyn(
-        &src_tangent.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &index.as_tensor().into_dyn(),
+        &src_tangent.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &index.as_tensor().of_rust(),
         dim,
         dim_size.map(int),
         word(reduce),
@@ -186,11 +186,11 @@ pub fn scatter_mul_double_vjp<T: Element, I: Element>(
     cotangent: impl AsTensor<T>,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_grad, to_src) = scatter_mul_double_vjp_dyn(
-        &grad.as_tensor().into_dyn(),
-        &src.as_tensor().into_dyn(),
-        &index.as_tensor().into_dyn(),
+        &grad.as_tensor().of_rust(),
+        &src.as_tensor().of_rust(),
+        &index.as_tensor().of_rust(),
         dim,
-        &cotangent.as_tensor().into_dyn(),
+        &cotangent.as_tensor().of_rust(),
     )?;
     Ok((typed(to_grad), typed(to_src)))
 }
@@ -244,7 +244,7 @@ pub fn scatter_arg_vjp<T: Element>(
     dim: i64,
     along: usize,
 ) -> Result<Tensor<T>> {
-    let (grad, arg) = (grad.as_tensor().into_dyn(), arg.as_tensor().into_dyn());
+    let (grad, arg) = (grad.as_tensor().of_rust(), arg.as_tensor().of_rust());
     scatter_arg_vjp_dyn(&grad, &arg, dim, along).map(typed)
 }
 
@@ -371,10 +371,7 @@ pub fn scatter_arg_jvp<T: Element>(
     arg: impl AsTensor<i64>,
     dim: i64,
 ) -> Result<Tensor<T>> {
-    let (tangent, arg) = (
-        src_tangent.as_tensor().into_dyn(),
-        arg.as_tensor().into_dyn(),
-    );
+    let (tangent, arg) = (src_tangent.as_tensor().of_rust(), arg.as_tensor().of_rust());
     scatter_arg_jvp_dyn(&tangent, &arg, dim).map(typed)
 }
 

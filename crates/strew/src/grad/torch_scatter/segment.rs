@@ -41,7 +41,7 @@ pub fn segment_coo_vjp<T: Element, I: Element>(
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     let (grad, src, index) = (grad.as_tensor(), src.as_tensor(), index.as_tensor());
-    let (grad, src, index) = (grad.into_dyn(), src.into_dyn(), index.into_dyn());
+    let (grad, src, index) = (grad.of_rust(), src.of_rust(), index.of_rust());
     segment_coo_vjp_dyn(&grad, &src, &index, word(reduce)).map(typed)
 }
 
@@ -87,7 +87,7 @@ pub fn segment_coo_jvp<T: Element, I: Element>(
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     let (tangent, src, index) = (src_tangent.as_tensor(), src.as_tensor(), index.as_tensor());
-    let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
+    let (tangent, src, index) = (tangent.of_rust(), src.of_rust(), index.of_rust());
     let size = dim_size.map(int);
     segment_coo_jvp_dyn(&tangent, &src, &index, size, word(reduce)).map(typed)
 }
@@ -142,7 +142,7 @@ pub fn segment_csr_vjp<T: Element, I: Element>(
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     let (grad, src, indptr) = (grad.as_tensor(), src.as_tensor(), indptr.as_tensor());
-    let (grad, src, indptr) = (grad.into_dyn(), src.into_dyn(), indptr.into_dyn());
+    let (grad, src, indptr) = (grad.of_rust(), src.of_rust(), indptr.of_rust());
     segment_csr_vjp_dyn(&grad, &src, &indptr, word(reduce)).map(typed)
 }
 
@@ -178,7 +178,7 @@ pub fn segment_csr_jvp<T: Element, I: Element>(
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     let (tangent, src, indptr) = (src_tangent.as_tensor(), src.as_tensor(), indptr.as_tensor());
-    let (tangent, src, indptr) = (tangent.into_dyn(), src.into_dyn(), indptr.into_dyn());
+    let (tangent, src, indptr) = (tangent.of_rust(), src.of_rust(), indptr.of_rust());
     segment_csr_jvp_dyn(&tangent, &src, &indptr, word(reduce)).map(typed)
 }
 
@@ -218,7 +218,7 @@ pub fn gather_coo_vjp<T: Element, I: Element>(
     index: impl AsTensor<I>,
     rows: usize,
 ) -> Result<Tensor<T>> {
-    let (grad, index) = (grad.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    let (grad, index) = (grad.as_tensor().of_rust(), index.as_tensor().of_rust());
     gather_coo_vjp_dyn(&grad, &index, rows).map(typed)
 }
 
@@ -250,7 +250,7 @@ pub fn gather_csr_vjp<T: Element, I: Element>(
     grad: impl AsTensor<T>,
     indptr: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (grad, indptr) = (grad.as_tensor().into_dyn(), indptr.as_tensor().into_dyn());
+    let (grad, indptr) = (grad.as_tensor().of_rust(), indptr.as_tensor().of_rust());
     gather_csr_vjp_dyn(&grad, &indptr).map(typed)
 }
 

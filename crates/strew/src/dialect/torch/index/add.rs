@@ -95,10 +95,10 @@ pub fn index_add<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     lower_add(
         "torch.index_add",
-        input.as_tensor().into_dyn().into(),
+        input.as_tensor().of_rust().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
         alpha.into(),
     )?
     .run_typed()
@@ -130,8 +130,8 @@ pub fn index_add_<'a, T: Element, I: Element>(
         "torch.index_add_",
         input.into().into_dyn().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
         alpha.into(),
     )?
     .run_in_place()

@@ -74,10 +74,10 @@ pub fn index_copy<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     lower_copy(
         "torch.index_copy",
-        input.as_tensor().into_dyn().into(),
+        input.as_tensor().of_rust().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
     )?
     .run_typed()
 }
@@ -106,8 +106,8 @@ pub fn index_copy_<'a, T: Element, I: Element>(
         "torch.index_copy_",
         input.into().into_dyn().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
     )?
     .run_in_place()
 }

@@ -84,9 +84,9 @@ pub fn index_fill<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     lower_fill(
         "torch.index_fill",
-        input.as_tensor().into_dyn().into(),
+        input.as_tensor().of_rust().into(),
         dim,
-        index.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
         value.into(),
     )?
     .run_typed()
@@ -116,7 +116,7 @@ pub fn index_fill_<'a, T: Element, I: Element>(
         "torch.index_fill_",
         input.into().into_dyn().into(),
         dim,
-        index.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
         value.into(),
     )?
     .run_in_place()

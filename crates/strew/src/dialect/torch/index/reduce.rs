@@ -94,10 +94,10 @@ pub fn index_reduce<T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     lower_reduce(
         "torch.index_reduce",
-        input.as_tensor().into_dyn().into(),
+        input.as_tensor().of_rust().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
         reduce.name(),
         include_self,
     )?
@@ -142,8 +142,8 @@ pub fn index_reduce_<'a, T: Element, I: Element>(
         "torch.index_reduce_",
         input.into().into_dyn().into(),
         dim,
-        index.as_tensor().into_dyn(),
-        source.as_tensor().into_dyn(),
+        index.as_tensor().of_rust(),
+        source.as_tensor().of_rust(),
         reduce.name(),
         include_self,
     )?
