@@ -1,5 +1,6 @@
 """Threads, the interpreter's lock, Ctrl-C, leaks."""
 
+import functools
 import gc
 import os
 import pickle
@@ -148,11 +149,23 @@ print(*told)
         assert out.stdout.split() == expected.split(), own
 
 
+@functools.cache
+def long_inputs():
+    """As much as takes many times longer than from one report to the next one, on any machine."""
+    rng, count = np.random.default_rng(1), 1_000_000
+    while True:
+        count *= 2
+        src, index = rng.random(count, np.float32), rng.integers(0, 10**6, count, np.int32)
+        began = time.perf_counter()
+        with strew.threads(1):
+            strew.scatter(src, index, reduce="max")
+        if time.perf_counter() - began > 0.4:
+            return src, index
+
+
 def long_run(**options):
-    rng = np.random.default_rng(1)
-    src, index = rng.standard_normal(2_000_000), rng.integers(0, 10**6, 2_000_000)
     with strew.threads(1):
-        return strew.scatter(src, index, reduce="max", **options)
+        return strew.scatter(*long_inputs(), reduce="max", **options)
 
 
 def test_progress_of_a_long_run():
