@@ -11,9 +11,9 @@ use smallvec::SmallVec;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use strew::scatter::{Destinations, Reduction, Scatter, Target};
-use strew::{Combine, DType, Dims, DynTensor, DynView, DynViewMut, Layout, Problem};
+use strew::{Combine, DType, Dims, DynView, DynViewMut, Layout, Problem};
 
-/// Minimum bytes of a result that several threads begin, in huge pages.
+/// Minimum bytes of a result that gets huge pages, and whose copy several threads write.
 const LARGE: usize = 4 << 20;
 
 /// Bytes of a huge page. Where they are larger, the system does not take the advice for parts.
@@ -153,28 +153,6 @@ impl<'a> Memory<'a> {
         }
         // SAFETY: both are dense and have that many bytes.
         unsafe { std::ptr::copy(argument.data, self.data, self.bytes()) };
-        Ok(())
-    }
-
-    /// Gives all elements of a result one value, which begins these bytes.
-    pub(crate) fn fill(&mut self, element: &[u8; 16]) -> Result<(), Problem> {
-        let element = &element[..self.layout.dtype().size()];
-        if self.bytes() >= LARGE {
-            let one = DynTensor::filled(self.layout.dtype(), &[], element)?;
-            let all = one.view().broadcast_to(self.shape());
-            return match all {
-                Some(all) => self.assign(all),
-                None => Err(wrong("start", "an element")),
-            };
-        }
-        if self.bytes() == 0 {
-            return Ok(());
-        }
-        // SAFETY: the result is dense, has that many bytes, and is the handler's alone.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(self.data, self.bytes()) };
-        for place in bytes.chunks_exact_mut(element.len()) {
-            place.copy_from_slice(element);
-        }
         Ok(())
     }
 

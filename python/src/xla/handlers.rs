@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! scatter(operand, updates, index...) -> operand with updates joined to its cells
-//! scatter(updates, index...)          -> the same where all elements of the operand are `start`
 //! gather(operand, fill, index...)     -> cells of operand, and fill where an index is left out
 //! ```
 //!
@@ -15,7 +14,6 @@
 //! - `own`: the first and the end of the updates' axes that are the index's own, for messages.
 //! - `negative`, `out_of_range`: what an index that names no cell means, as in [`strew::Bounds`].
 //! - `combine`: how an update joins a cell; `operator`: the name for messages.
-//! - `start`: the bytes of one element, as two integers, if a scatter has no operand. Else empty.
 
 use crate::xla::frame::{Frame, Memory, wrong};
 use strew::scatter::{Destinations, Gather, Place, Pointer, Reduction, Scatter, Shapes, Target};
@@ -27,46 +25,30 @@ use strew::{Bounds, Combine, DynView, Nan, Negative, OutOfRange, Problem};
 const FEW: usize = 256;
 
 /// Joins updates with the cells of a copy of the operand. XLA makes the copy, or leaves it out
-/// where the program does not need the operand again. An operand of equal elements is not there:
-/// the result is filled instead, which saves a pass over it and lets it have huge pages.
+/// where the program does not need the operand again.
 pub(crate) fn scatter(frame: &Frame<'_>) -> Result<(), Problem> {
-    let mut out = frame.result(0)?;
+    let (operand, mut out) = (frame.argument(0)?, frame.result(0)?);
     let shape = frame.sizes("shape")?;
     let combine = combine(frame.text("combine")?)?;
-    let start = frame.integers("start")?;
-    let at = usize::from(start.is_empty());
-    let updates = frame.argument(at)?;
+    let updates = frame.argument(1)?;
     let wide = updates.view()?.broadcast_to(&shape);
     let wide = wide.ok_or_else(|| Problem::Shape {
         argument: "updates",
         found: updates.shape().to_vec(),
         expected: format!("it must broadcast to {shape:?}"),
     })?;
-    match *start {
-        [] => out.begin_as(&frame.argument(0)?)?,
-        [low, high] => out.fill(&element(low, high))?,
-        _ => return Err(wrong("start", "two integers")),
-    }
-    let indices = at + 1;
+    out.begin_as(&operand)?;
     if wide.len() <= FEW {
-        let places = places(frame, indices, out.shape(), &shape, Bounds::STRICT)?;
+        let places = places(frame, out.shape(), &shape, Bounds::STRICT)?;
         match described(places, combine, wide.clone(), &mut out)?.run() {
             Err(Problem::IndexOutOfBounds { .. }) => {}
             done => return done.map(drop),
         }
     }
-    let places = places(frame, indices, out.shape(), &shape, bounds(frame)?)?;
+    let places = places(frame, out.shape(), &shape, bounds(frame)?)?;
     // On an error XLA drops the result: there is no need to check the index before the first write.
     let scatter = described(places, combine, wide, &mut out)?.proven();
     scatter.run().map(drop)
-}
-
-/// An element that was passed as two integers.
-fn element(low: i64, high: i64) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&low.to_ne_bytes());
-    bytes[8..].copy_from_slice(&high.to_ne_bytes());
-    bytes
 }
 
 fn described<'a>(
@@ -92,18 +74,16 @@ fn described<'a>(
 pub(crate) fn gather(frame: &Frame<'_>) -> Result<(), Problem> {
     let (operand, mut out) = (frame.argument(0)?, frame.result(0)?);
     let shape = frame.sizes("shape")?;
-    let places = places(frame, 2, operand.shape(), &shape, bounds(frame)?)?;
+    let places = places(frame, operand.shape(), &shape, bounds(frame)?)?;
     out.expect_huge_pages();
     let fill = frame.argument(1)?.view()?.to_tensor()?;
     let gather = Gather::new(places, operand.view()?)?.filled(fill);
     gather.run_into("the result", out.view_mut()?)
 }
 
-/// The operand's cells that the attributes and the indices name. `first` is the number of the first
-/// argument that is an index.
+/// The operand's cells that the attributes and the indices name.
 fn places<'a>(
     frame: &Frame<'a>,
-    first: usize,
     operand: &[usize],
     updates: &[usize],
     bounds: Bounds,
@@ -118,12 +98,12 @@ fn places<'a>(
         [first, end] => first..end,
         _ => return Err(wrong("own", "two axes")),
     };
-    if frame.arguments() != first + axes.len() {
+    if frame.arguments() != 2 + axes.len() {
         return Err(wrong("axes", "as many as there are indices"));
     }
     let mut pointers = Vec::with_capacity(axes.len());
     for (number, &axis) in axes.iter().enumerate() {
-        let index = frame.argument(first + number)?;
+        let index = frame.argument(2 + number)?;
         let wide = index.view()?.broadcast_to(updates);
         let wide = wide.ok_or_else(|| Problem::Shape {
             argument: "indices",

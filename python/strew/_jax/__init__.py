@@ -6,8 +6,7 @@ Needs jax, and is imported only where JAX traces a function.
 * `primitives`: a scatter and a gather as JAX's primitives.
 * `rules`: what JAX's transformations make of these; `derivatives`: tangents of products, quotients
   and extremes; `products`: the factors of a product's tangent.
-* `lowering`: the primitives as calls of the compiled extension, or of XLA's own scatter and gather;
-  `constants`: which operands need not be passed.
+* `lowering`: the primitives as calls of the compiled extension, or of XLA's own scatter and gather.
 * `checks`: the operator's own checks of shapes and dtypes.
 * `at`, `segments`, `stablehlo`: the functions of `strew.jax`, `strew.jax.ops` and
   `strew.stablehlo`.

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from .. import _strew
-from . import constants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,22 +23,10 @@ if TYPE_CHECKING:
 
 
 def by_handler(handler: str, context: Any, *operands: Any, form: Form) -> Any:
-    """Lower to a call of the extension's handler.
-
-    A scatter works in place of its operand. If all elements of the operand are known to be equal,
-    as in ``jnp.zeros(...)``, the handler gets one of them instead.
-    """
-    attributes = form.attributes()
-    aliases = {}
-    if handler == "scatter":
-        start = constants.element(operands[0], context.avals_in[0].dtype)
-        attributes["start"] = np.array(start, np.int64)
-        if start:
-            context, operands = context.replace(avals_in=context.avals_in[1:]), operands[1:]
-        else:
-            aliases = {0: 0}
+    """Lower to a call of the extension's handler, in place of the operand if it is a scatter."""
+    aliases = {0: 0} if handler == "scatter" else {}
     rule = jax.ffi.ffi_lowering(_registered(handler), operand_output_aliases=aliases)
-    return rule(context, *operands, **attributes)
+    return rule(context, *operands, **form.attributes())
 
 
 @functools.cache

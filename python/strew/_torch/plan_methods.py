@@ -40,7 +40,7 @@ def gather(plan: Plan, src: Tensor, dim: SupportsIndex = 0) -> Tensor:
     """`Plan.gather`."""
     if _is_direct(src):
         return plan.gather(_detached(src), dim=dim)
-    dim = _axis(plan, "input", src, dim, plan.size)
+    dim = _axis(plan, "src", src, dim, plan.size)
 
     def by_index(src: Tensor) -> Tensor:
         return own.gather(src, _rows(plan), dim, "drop", None, None)

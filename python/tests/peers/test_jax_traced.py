@@ -1,7 +1,6 @@
 """`strew.jax` inside JAX's transformations, beside JAX's own functions. Needs jax."""
 
 import functools
-import re
 import threading
 
 import jax
@@ -365,46 +364,6 @@ def test_the_operand_is_not_copied_where_it_is_given_away():
     x = jnp.zeros(100_000)
     jax.jit(strew.jax.at_add)(x, i, jnp.ones(2))
     assert not x.any()
-
-
-VALUES = {"bool": [True], "complex64": [2j]} | {
-    dtype: [0, 1, jnp.iinfo(dtype).max] for dtype in DTYPES if "int" in dtype
-}
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_an_operand_of_equal_elements_is_not_passed(dtype):
-    """The handler makes it. Large results are filled on several threads."""
-    for value in VALUES.get(dtype, [0, -1, np.inf]):
-        for shape in ((5, 3), (1_200_000, 5)):
-            x, y = jnp.full(shape, value, dtype), jnp.ones((2, shape[1]), dtype)
-            i = jnp.array([1, 4])
-
-            def call(make, i, y):
-                return (
-                    strew.jax.at_max(make, i, y) if dtype != "complex64" else at("add")(make, i, y)
-                )
-
-            f = jax.jit(lambda i, y: call(jnp.full(shape, value, dtype), i, y))
-            assert (f(i, y) == call(x, i, y)).all()
-            passed = re.search(r"@strew_\S+_scatter\(([^)]*)\)", f.lower(i, y).as_text())[1]
-            assert passed.count("%") == (3 if dtype == "complex64" else 2)
-    assert jax.jit(lambda y: at("set")(jnp.zeros((0, 3)), i[:0], y))(jnp.ones(3)).shape == (0, 3)
-    assert jax.jit(lambda y: at("set")(jnp.zeros(()), (), y))(jnp.ones(())) == 1
-
-
-def test_operands_of_equal_elements_in_batches_and_gradients():
-    rng = np.random.default_rng(27)
-    i, y = jnp.asarray(rng.integers(0, 4, (3, 6))), jnp.asarray(rng.standard_normal((3, 6)))
-
-    def total(segment_sum, i, y):
-        return (segment_sum(jnp.sin(y), i, 4) ** 2).sum()
-
-    ours, theirs = (
-        jax.jit(jax.vmap(jax.grad(functools.partial(total, m.ops.segment_sum), 1)))(i, y)
-        for m in (strew.jax, jax)
-    )
-    close(ours, theirs)
 
 
 def test_a_panic_is_an_error():
