@@ -2,7 +2,7 @@
 //! they lie, and how many each thread gets.
 //!
 //! One pass over the row numbers. Its memory is 4 bytes for each row of the destination; above
-//! [`MOST_ROWS`] rows only stretches of the destination are counted.
+//! `MOST_ROWS` rows only stretches of the destination are counted.
 
 use crate::choose::split::Split;
 use strew_kernel::error::Problem;
