@@ -32,7 +32,7 @@ QUIET = [
 TIMEOUT = 150
 """Seconds for all pages."""
 
-PICTURED = ["index.html", "which.html", "api/strew.torch.html", "rules/compare.html"]
+PICTURED = ["index.html", "begin/which.html", "api/strew.torch.html", "rules/compare.html"]
 PICTURED += ["benchmarks/charts.html", "notebooks/climate.html"]
 SIZES = {"wide": "1400,1000", "narrow": "420,900"}
 
