@@ -64,7 +64,7 @@ class Measured:
     hottest: float
 
     def part(self, threads: int) -> Part | None:
-        """How a run with so many threads goes."""
+        """The strategy and the parts of a run with this number of threads."""
         return next((part for part in self.parts if part.cores == threads), None)
 
     def speedups(self) -> list[tuple[float, str]]:
@@ -223,9 +223,10 @@ Reasons for what grows:
 - *by destination*: each thread reads the whole index, to find the updates of its own cells.
   Single values and short rows are the dearest: finding an update takes as long as joining it (W1b,
   W2f, W4).
-- *by destination, long rows*: one thread reads the rows of the source one after the other, and
-  several read some of them each, from places that nothing foretells (W2b). Sorted rows do not have
-  that, and rows that are grouped (W2a) have it with one thread, too.
+- *by destination, long rows*: one thread reads all rows of the source in their order (W2b). Each
+  of several threads reads only some of them, so the processor cannot fetch the next one ahead. Rows
+  that are sorted are read in order by all threads. Rows that are grouped (W2a) are out of order on
+  one thread, too.
 - W2a-f16: one thread adds to a table in float32, and several group the rows.
 - A run by destination gives each thread at least 12 MiB of updates: W1b, W1c and W2f, with 64 MB,
   use at most 5 threads.

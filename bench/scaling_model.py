@@ -53,7 +53,7 @@ class Modelled:
 
 
 def processor(measured: Sequence[tuple[int, float]], threads: int) -> float:
-    """Processor time of a run on so many threads, between those that were measured."""
+    """Processor time with this number of threads: a line between the two nearest measured ones."""
     points = sorted(dict(measured).items())
     low = max((p for p in points if p[0] <= threads), default=points[0])
     high = min((p for p in points if p[0] >= threads), default=points[-1])

@@ -44,8 +44,8 @@ pub(crate) fn follow_torch(py: Python<'_>) {
 
 /// How many threads torch uses in this process, if it is such a worker.
 fn threads_of_worker(py: Python<'_>) -> PyResult<Option<NonZeroUsize>> {
-    // Looked up when the module is imported. What is behind it is looked up each time: a process that
-    // is forked while a thread begins to keep something would wait for that thread forever.
+    // Looked up when the module is imported. What is behind it is looked up each time: a process
+    // that is forked while a thread begins to keep something would wait for that thread forever.
     static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let modules = MODULES.import(py, "sys", "modules")?;
     let Some(worker) = modules.get_item(intern!(py, "torch.utils.data._utils.worker"))? else {

@@ -56,7 +56,10 @@ pub(crate) struct Bench {
     #[arg(long, conflicts_with_all = ["sweep", "plans", "peers", "workloads", "threads", "repeat"])]
     statistics: bool,
     /// Measure the processor time of all threads of strew with 1, 2, 16 and 64 of them instead
-    #[arg(long, conflicts_with_all = ["sweep", "plans", "statistics", "peers", "threads", "repeat"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["sweep", "plans", "statistics", "peers", "threads", "repeat"]
+    )]
     scaling: bool,
     /// Also write the table and the chart to docs/
     #[arg(long)]

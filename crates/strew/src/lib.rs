@@ -53,7 +53,7 @@
 //! | one statistic of groups: median, variance, count, ... | [`aggregate`] |
 //! | an index that is used more than once, several results at once | [`Plan`] |
 //! | a reduction of your own | [`Fold`] and [`Plan::fold`] |
-//! | an operator of your own, or of another framework | [`mod@scatter`], and `examples/dialect.rs` |
+//! | an operator of your own or of another framework | [`mod@scatter`], and `examples/dialect.rs` |
 //! | values that come chunk by chunk | [`Accumulator`] |
 //!
 //! # Features
@@ -61,8 +61,8 @@
 //! Each framework is a feature of its module's name: `jax`, `mindspore`, `mxnet`, `numpy`,
 //! `numpy_groupies`, `onnx`, `openvino`, `paddle`, `stablehlo`, `tensorflow`, `torch` and
 //! `torch_scatter`. `frameworks` has all of them. `ndarray` has conversions from and to the arrays
-//! of ndarray 0.17. All are on by default. `ndarray_0_16` has the same conversions for ndarray 0.16,
-//! and both can be on. For PyTorch's operators and their derivatives only:
+//! of ndarray 0.17. All are on by default. `ndarray_0_16` has the same conversions for ndarray
+//! 0.16, and both can be on. For PyTorch's operators and their derivatives only:
 //!
 //! ```toml
 //! strew = { version = "0.1", default-features = false, features = ["torch"] }

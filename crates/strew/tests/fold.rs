@@ -7,21 +7,31 @@ use strew::{AsTensor, Bounds, Class, Fold, Monitor, Plan, Tensor, TensorView, Wa
 /// Depends on the order of the updates, and keeps count of them.
 struct Digest;
 
+/// Its state.
+struct Digested {
+    digest: u64,
+    count: u32,
+}
+
 impl Fold<i32> for Digest {
-    type State = (u64, u32);
+    type State = Digested;
     type Output = u64;
 
-    fn identity(&self) -> (u64, u32) {
-        (7, 0)
+    fn identity(&self) -> Digested {
+        Digested {
+            digest: 7,
+            count: 0,
+        }
     }
 
-    fn join(&self, state: &mut (u64, u32), update: i32) {
+    fn join(&self, state: &mut Digested, update: i32) {
         let value = u64::from(update.cast_unsigned());
-        *state = (state.0.wrapping_mul(31).wrapping_add(value), state.1 + 1);
+        state.digest = state.digest.wrapping_mul(31).wrapping_add(value);
+        state.count += 1;
     }
 
-    fn finish(&self, (digest, count): (u64, u32)) -> u64 {
-        digest ^ (u64::from(count) << 48)
+    fn finish(&self, state: Digested) -> u64 {
+        state.digest ^ (u64::from(state.count) << 48)
     }
 }
 

@@ -52,8 +52,8 @@ impl FromStr for Way {
 /// The way of a fold of the user's own. `states`: bytes of the states of all cells. `listed`: the
 /// updates of each row are listed, or in the order of the rows.
 ///
-/// Grouped, a state stays in registers or in the nearest cache; but to list the updates costs a sort
-/// of the index. In order, each update finds its state in a table, which a cache should hold.
+/// Grouped, a state stays in registers or in the nearest cache, but to list the updates costs a
+/// sort of the index. In order, each update finds its state in a table, which a cache should hold.
 pub(crate) fn choose_fold(states: usize, listed: bool) -> Way {
     match listed || states > L2 {
         true => Way::Grouped,

@@ -272,7 +272,10 @@ impl Aggregate {
     /// The type of its results for values of type `of`: of a mean of integers, `float64`.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::plan::aggregate::*; pub use strew_kernel::{error::Problem, tensor::DType}; }
+    /// # mod strew {
+    /// #     pub use strew_engine::plan::aggregate::*;
+    /// #     pub use strew_kernel::{error::Problem, tensor::DType};
+    /// # }
     /// use strew::{Aggregate, DType};
     ///
     /// assert_eq!(Aggregate::Mean.result(DType::I32)?, DType::F64);
@@ -375,7 +378,11 @@ impl Plan {
     /// Updates that are left out count nowhere.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+    /// # mod strew {
+    /// #     pub use strew_engine::{plan::*, plan::aggregate::*, plan::reduce::*};
+    /// #     pub use strew_engine::scatter::bounds::*;
+    /// #     pub use strew_kernel::{error::Error, tensor::*};
+    /// # }
     /// use strew::{Aggregate, AggregateOptions, Bounds, Plan, TensorView};
     ///
     /// let plan = Plan::new(&[2i64, 0, 2, 2], Some(3), Bounds::STRICT)?;
@@ -421,7 +428,10 @@ pub(super) fn called() -> Context {
 /// * `size`: how many groups there are; `None`: one more than the largest number.
 ///
 /// ```
-/// # mod strew { pub use strew_engine::{plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+/// # mod strew {
+/// #     pub use strew_engine::{plan::aggregate::*, scatter::bounds::*};
+/// #     pub use strew_kernel::{error::Error, tensor::*};
+/// # }
 /// use strew::{Aggregate, AggregateOptions, Bounds, TensorView, aggregate_dyn};
 ///
 /// let index = TensorView::from(&[2i64, 0, 2, 2]).into_dyn();

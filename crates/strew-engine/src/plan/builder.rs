@@ -22,7 +22,10 @@ impl Plan {
     /// Begins a plan for an index, of which everything else can be left out.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, scatter::bounds::*}; pub use strew_kernel::error::Error; }
+    /// # mod strew {
+    /// #     pub use strew_engine::{plan::*, scatter::bounds::*};
+    /// #     pub use strew_kernel::error::Error;
+    /// # }
     /// use strew::{Plan, Reduce};
     ///
     /// let to: Vec<usize> = vec![2, 0, 2, 2];
@@ -30,7 +33,8 @@ impl Plan {
     /// assert_eq!(plan.size(), 3);
     ///
     /// let plan = Plan::builder(&to).size(4).name("edges").build()?;
-    /// assert_eq!(plan.scatter(&[1.0, 5.0, 2.0, 6.0], 0, Reduce::Sum)?.as_slice(), [5.0, 0.0, 9.0, 0.0]);
+    /// let sums = plan.scatter(&[1.0, 5.0, 2.0, 6.0], 0, Reduce::Sum)?;
+    /// assert_eq!(sums.as_slice(), [5.0, 0.0, 9.0, 0.0]);
     /// # Ok::<(), strew::Error>(())
     /// ```
     pub fn builder<'a, I: Element>(index: impl Into<TensorView<'a, I>>) -> PlanBuilder<'a> {
@@ -56,7 +60,10 @@ impl<'a> PlanBuilder<'a> {
     /// What numbers mean that name no row. Without it they are errors, as with [`Bounds::STRICT`].
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, scatter::bounds::*}; pub use strew_kernel::error::Error; }
+    /// # mod strew {
+    /// #     pub use strew_engine::{plan::*, scatter::bounds::*};
+    /// #     pub use strew_kernel::error::Error;
+    /// # }
     /// use strew::{Bounds, Plan};
     ///
     /// let drop: Bounds = "drop".parse().unwrap();

@@ -7,10 +7,10 @@
 //! ```
 //!
 //! Two designs were weighed. This one never merges two states: a cell's updates join it one after
-//! the other, on one thread. So the reduction needs no law about merging, and its bits cannot depend
-//! on threads. The other one would also have `merge(state, state)`, for a private table per thread.
-//! It would be faster for few cells with very many updates, but only an exactly associative merge
-//! would keep the bits, and floating-point sums are not associative.
+//! the other, on one thread. So the reduction needs no law about merging, and its bits cannot
+//! depend on threads. The other one would also have `merge(state, state)`, for a private table per
+//! thread. It would be faster for few cells with very many updates, but only an exactly associative
+//! merge would keep the bits, and floating-point sums are not associative.
 //!
 //! A run goes one of two ways, and both give a cell its updates in the same order:
 //!
@@ -22,6 +22,7 @@
 use crate::choose::plan_cost;
 use crate::choose::plan_cost::Way;
 use crate::exec::crew::each_piece;
+use crate::exec::grouped::partition_point;
 use crate::plan::Plan;
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::{Problem, Result};
@@ -105,8 +106,8 @@ impl Plan {
     ///   order.
     /// * **Threads.** Cells are shared out among as many threads as a run may have. One cell stays
     ///   on one thread.
-    /// * **Bits.** The result is that of the sequential loop, on any number of threads and by either
-    ///   [`Way`], if the [laws](Fold) hold.
+    /// * **Bits.** The result is that of the sequential loop, on any number of threads and by
+    ///   either [`Way`], if the [laws](Fold) hold.
     ///
     /// An `src` that is not contiguous is copied. A panic of the reduction is passed on.
     ///
@@ -172,7 +173,7 @@ impl Plan {
         Ok(made)
     }
 
-    /// The way of a fold whose states of one matrix of cells are so many bytes.
+    /// The way of a fold. The states of one matrix of cells have `states` bytes.
     fn fold_way(&self, states: usize) -> Way {
         let listed = self.index.groups.get().is_some() || (self.is_sorted() && self.dropped() == 0);
         self.way
@@ -180,7 +181,8 @@ impl Plan {
     }
 }
 
-/// A run of a fold. Sources and cells are stacks of matrices, one for each position before the axis.
+/// A run of a fold. Sources and cells are stacks of matrices: one for each position before the
+/// axis.
 struct Job<'j, T, F> {
     plan: &'j Plan,
     /// The lists of a grouped run.
@@ -243,7 +245,7 @@ impl<T: Element, F: Fold<T>> Job<'_, T, F> {
                 let work = groups.kept() + groups.len();
                 let first = |part: usize| {
                     let before = |group| groups.start(group) + group < work / parts * part;
-                    first_group(groups, before)
+                    partition_point(groups.len(), before)
                 };
                 let of = |group| match group < groups.len() {
                     true => groups.row(group),
@@ -300,7 +302,7 @@ impl<T: Element, F: Fold<T>> Job<'_, T, F> {
         piece: &mut Piece<'_, F::Output>,
         look: &mut Look<'_>,
     ) -> Result<bool, Problem> {
-        let first = first_group(groups, |group| groups.row(group) < piece.first_row);
+        let first = partition_point(groups.len(), |group| groups.row(group) < piece.first_row);
         let mut states = try_vec("the states of a fold", self.inner.min(COLUMNS))?;
         for (number, cells) in piece.matrices.iter_mut().enumerate() {
             let source = self.matrix(piece.first_matrix + number);
@@ -343,17 +345,4 @@ impl<T: Element, F: Fold<T>> Job<'_, T, F> {
             *cell = self.fold.finish(state);
         }
     }
-}
-
-/// The first group that does not come `before`; those that do come first.
-fn first_group(groups: &Csr, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, groups.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        match before(middle) {
-            true => low = middle + 1,
-            false => high = middle,
-        }
-    }
-    low
 }

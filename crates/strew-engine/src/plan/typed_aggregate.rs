@@ -26,7 +26,10 @@ impl Plan {
     /// [`Aggregate::result`] tells.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, plan::aggregate::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+    /// # mod strew {
+    /// #     pub use strew_engine::{plan::*, plan::aggregate::*};
+    /// #     pub use strew_kernel::{error::Error, tensor::*};
+    /// # }
     /// use strew::{Aggregate, AggregateOptions, Plan, Tensor};
     ///
     /// let plan = Plan::builder(&[1usize, 0, 1, 1]).build()?;
@@ -64,7 +67,10 @@ impl Plan {
 /// of groups, options, and an index that is used more than once.
 ///
 /// ```
-/// # mod strew { pub use strew_engine::plan::{aggregate::*, typed_aggregate::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+/// # mod strew {
+/// #     pub use strew_engine::plan::{aggregate::*, typed_aggregate::*};
+/// #     pub use strew_kernel::{error::Error, tensor::*};
+/// # }
 /// use strew::{Aggregate, Tensor, aggregate};
 ///
 /// let (wages, team) = (vec![7i32, 3, 4, 6], vec![1usize, 0, 1, 1]);

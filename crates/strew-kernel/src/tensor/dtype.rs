@@ -179,7 +179,8 @@ mod sealed {
     use std::fmt;
 
     pub trait Sealed: fmt::Debug {
-        /// Writes an element as [`Tensor`](crate::tensor::Tensor) shows it: floats with their point.
+        /// Writes an element as [`Tensor`](crate::tensor::Tensor) shows it: floats with their
+        /// point.
         fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             fmt::Debug::fmt(self, f)
         }

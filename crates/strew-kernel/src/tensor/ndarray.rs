@@ -1,5 +1,5 @@
-//! `ndarray` arrays and views in, `ndarray` arrays and views out, for each version of `ndarray` that
-//! there is a feature of.
+//! `ndarray` arrays and views in, `ndarray` arrays and views out, for each version of `ndarray`
+//! that there is a feature of.
 //!
 //! # Unsafe
 //!

@@ -125,8 +125,8 @@ pub fn gather_elements_dyn(
 
 /// The windows of `data` that tuples along the last axis of `indices` name. Bits are copied.
 ///
-/// * `indices`: integers; tuples of `K` entries, at most as many as `data` has axes from `batch_dims`
-///   on. Negative ones count from the end.
+/// * `indices`: integers; tuples of `K` entries, at most as many as `data` has axes from
+///   `batch_dims` on. Negative ones count from the end.
 /// * The result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`.
 ///
 /// ```

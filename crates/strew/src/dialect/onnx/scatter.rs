@@ -184,8 +184,8 @@ pub fn scatter_dyn(
 /// A copy of `data` with each window of `updates` joined to the one that its index tuple names, in
 /// row-major order.
 ///
-/// * `indices`: integers; its last axis holds tuples, of at most as many entries as `data` has axes.
-///   Negative ones count from the end. A tuple without entries names all of `data`.
+/// * `indices`: integers; its last axis holds tuples, of at most as many entries as `data` has
+///   axes. Negative ones count from the end. A tuple without entries names all of `data`.
 /// * `updates`: shape `indices.shape[..-1] + data.shape[K..]` for tuples of `K` entries.
 /// * `reduction`: as for [`scatter_elements`].
 ///

@@ -115,8 +115,8 @@ pub fn gather_dyn<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Resul
 /// The elements of `input` that `indices` name along `dim`, where both are broadcast apart from
 /// `dim`.
 ///
-/// * `indices`: integers in `-input.shape[dim]..input.shape[dim]`, of as many dimensions as `input`;
-///   negative ones count from the end.
+/// * `indices`: integers in `-input.shape[dim]..input.shape[dim]`, of as many dimensions as
+///   `input`; negative ones count from the end.
 /// * `dim`: `None`: elements of `input`, row by row, as a 1-d tensor; `indices` are integers,
 ///   and not negative.
 ///

@@ -61,8 +61,8 @@ fn fill_from_table<'a>(
 
 /// `input` with the slices that `index` names along `dim` filled with `value`.
 ///
-/// * `index`: integers in `-input.shape[dim]..input.shape[dim]`, 1-d or 0-d; negative counts from the
-///   end.
+/// * `index`: integers in `-input.shape[dim]..input.shape[dim]`, 1-d or 0-d; negative counts from
+///   the end.
 /// * `value`: made an element of `T`; fractions are cut off for integers.
 ///
 /// ```
