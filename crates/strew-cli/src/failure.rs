@@ -198,8 +198,8 @@ mod tests {
     #[test]
     fn the_file_of_the_argument_at_fault_is_named() {
         let error = strew::torch_scatter::scatter(
-            &[1.0f32],
-            &[7i64],
+            [1.0f32],
+            [7i64],
             -1,
             Some(3),
             strew::torch_scatter::Reduce::Sum,

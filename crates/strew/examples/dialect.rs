@@ -89,17 +89,17 @@ mod candle {
 fn main() -> Result<(), strew::Error> {
     let input = array![[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]];
     let source = array![[10.0f32, 20.0], [30.0, 40.0]];
-    let sums = candle::index_add(&input, &[2u32, 2], &source, 1)?;
+    let sums = candle::index_add(&input, [2u32, 2], &source, 1)?;
     println!("{sums}");
     assert_eq!(sums.as_slice(), [1.0, 2.0, 33.0, 4.0, 5.0, 76.0]);
 
-    let error = candle::index_add(&input, &[2u32, 3], &source, 1).unwrap_err();
+    let error = candle::index_add(&input, [2u32, 3], &source, 1).unwrap_err();
     println!("{error}");
     assert_eq!(
         error.to_string(),
         "candle.index_add: indexes[1] = 3: index 3 is out of bounds for dimension 1 with size 3"
     );
-    let error = candle::index_add(&input, &[2i16, 1], &source, 1).unwrap_err();
+    let error = candle::index_add(&input, [2i16, 1], &source, 1).unwrap_err();
     println!("{error}");
     Ok(())
 }

@@ -12,13 +12,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (from, to) = ([0usize, 2, 3, 0], [1i64, 1, 1, 2]);
     let messages = features.select(Axis(0), &from);
 
-    let mean = scatter(&messages, &to, 0, Some(4), Reduce::Mean)?;
+    let mean = scatter(&messages, to, 0, Some(4), Reduce::Mean)?;
     println!(
         "mean of the messages that reach each node:\n{}",
         mean.as_ndarray()
     );
 
-    let (largest, edge) = scatter_max(&messages, &to, 0, Some(4))?;
+    let (largest, edge) = scatter_max(&messages, to, 0, Some(4))?;
     println!("largest message, by feature:\n{}", largest.as_ndarray());
     println!(
         "and the edge it came along (4: none):\n{}",
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         &mut totals,
         1,
         &account,
-        &amounts.t(),
+        amounts.t(),
         TorchReduce::Sum,
         true,
     )?;

@@ -70,12 +70,12 @@ fn a_small_call_allocates_its_outputs_only() {
     expect(1, || torch_scatter::scatter(&src, &index, 0, None, sum));
     expect(2, || torch_scatter::scatter_max(&src, &index, 0, Some(10)));
     expect(1, || {
-        torch::scatter_reduce(&cells, 0, &index, &src, torch::Reduce::Prod, false)
+        torch::scatter_reduce(cells, 0, &index, &src, torch::Reduce::Prod, false)
     });
     expect(1, || mxnet::scatter_nd(&src, &tuples, &[10], None));
     expect(1, || mxnet::scatter_nd(&src, &pairs, &[10, 10], None));
     expect(1, || {
-        openvino::slice_scatter(&base, &src, &[0], &[200], &[2], None)
+        openvino::slice_scatter(base, &src, &[0], &[200], &[2], None)
     });
 
     expect(0, || {

@@ -289,7 +289,7 @@ fn assignments() {
         let (s, ds) = (numbers(&mut random, 6, 9), numbers(&mut random, 6, 9));
         let g = numbers(&mut random, 4, 9);
         let moved = slope(|h| {
-            let made = strew::mxnet::scatter_nd(&along(&s, &ds, h), &indices, &[4], None);
+            let made = strew::mxnet::scatter_nd(along(&s, &ds, h), &indices, &[4], None);
             made.unwrap().as_slice().to_vec()
         });
         let made = grad::mxnet::scatter_nd_vjp(&g, &indices, None).unwrap();

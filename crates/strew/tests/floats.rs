@@ -69,10 +69,10 @@ fn subnormals_and_rounding() {
             let brains = floats.map(|v| bf16::from_f32(v + 1e-40));
             let run = || {
                 let mut into = floats;
-                scatter_reduce_(&mut into, 0, &index, &floats, reduce, true).unwrap();
-                let doubles = scatter_reduce(&doubles, 0, &index, &doubles, reduce, false).unwrap();
-                let halves = scatter_reduce(&halves, 0, &index, &halves, reduce, true).unwrap();
-                let brains = scatter_reduce(&brains, 0, &index, &brains, reduce, true).unwrap();
+                scatter_reduce_(&mut into, 0, index, floats, reduce, true).unwrap();
+                let doubles = scatter_reduce(doubles, 0, index, doubles, reduce, false).unwrap();
+                let halves = scatter_reduce(halves, 0, index, halves, reduce, true).unwrap();
+                let brains = scatter_reduce(brains, 0, index, brains, reduce, true).unwrap();
                 (
                     into.map(f32::to_bits),
                     doubles
@@ -102,7 +102,7 @@ fn subnormals_and_rounding() {
 fn given_back_on_an_error() {
     let mut into = [1.0f32];
     let result = under(FLUSH | TRUNCATE, || {
-        scatter_reduce_(&mut into, 0, &[3i64], &[1.0], Reduce::Sum, true)
+        scatter_reduce_(&mut into, 0, [3i64], [1.0], Reduce::Sum, true)
     });
     assert!(result.is_err());
 }
@@ -112,8 +112,7 @@ fn given_back_on_an_error() {
 fn torch_scatter_masks_alike() {
     let src = [f32::from_bits(1), -f32::from_bits(1), f32::MAX];
     let run = || {
-        let (out, arg) =
-            strew::torch_scatter::scatter_min(&src, &[0i64, 1, 2], -1, Some(4)).unwrap();
+        let (out, arg) = strew::torch_scatter::scatter_min(src, [0i64, 1, 2], -1, Some(4)).unwrap();
         (
             out.as_slice()
                 .iter()

@@ -166,13 +166,13 @@ fn a_source_need_not_be_contiguous() {
 #[test]
 fn what_is_wrong_is_said() {
     let plan = Plan::builder(&[0usize, 1]).name("edges").build().unwrap();
-    let error = plan.fold(&[1, 2, 3], 0, &Digest).unwrap_err();
+    let error = plan.fold([1, 2, 3], 0, &Digest).unwrap_err();
     assert_eq!(error.class(), Class::Value);
     assert_eq!(
         error.to_string(),
         "Plan \"edges\": src has shape [3]: its size along dimension 0 must be 2"
     );
-    let error = plan.fold(&[1, 2], 1, &Digest).unwrap_err();
+    let error = plan.fold([1, 2], 1, &Digest).unwrap_err();
     assert_eq!(error.class(), Class::Index);
 }
 
@@ -218,6 +218,6 @@ fn what_an_operator_takes() {
     assert_eq!(sum(array.row(1)), 7.0);
     assert_eq!(sum(array), 10.0);
     assert_eq!(sum(tensor.view()), 5.0);
-    assert_eq!(sum(&tensor.view()), 5.0);
+    assert_eq!(sum(tensor.view()), 5.0);
     assert_eq!(sum(tensor), 5.0);
 }

@@ -425,15 +425,15 @@ fn tensorflow_has_gradients() {
         (Fold::Min, [6.0, 0.0, 5.0, 0.0]),
         (Fold::Max, [0.0, 6.0, 5.0, 0.0]),
     ] {
-        let made = grad::unsorted_segment_vjp(&[6.0, 5.0], &data, &ids, fold).unwrap();
+        let made = grad::unsorted_segment_vjp([6.0, 5.0], data, ids, fold).unwrap();
         assert_eq!(made.as_slice(), expected, "{fold:?}");
         if fold != Fold::SqrtN {
             let (grad, rows) = ([6.0, 5.0], ndarray::array![1.0, 2.0, 4.0]);
-            let made = grad::segment_vjp(&grad, &rows, &ids[..3], fold).unwrap();
+            let made = grad::segment_vjp(grad, &rows, &ids[..3], fold).unwrap();
             assert_eq!(made.as_slice(), &expected[..3], "{fold:?}");
         }
     }
-    let wrong = grad::segment_vjp(&[6.0, 5.0], &data[..3], &ids[..3], Fold::SqrtN);
+    let wrong = grad::segment_vjp([6.0, 5.0], &data[..3], &ids[..3], Fold::SqrtN);
     assert!(
         wrong
             .unwrap_err()
@@ -450,7 +450,7 @@ fn tensorflow_has_gradients() {
         (Join::Max, [1.0, 0.0, 3.0], [0.0, 2.0]),
     ] {
         let (grad, tensor, updates) = ([1.0, 2.0, 3.0f32], [1.0; 3], [3.0, 5.0]);
-        let made = grad::tensor_scatter_nd_vjp(&grad, &tensor, &index, &updates, join).unwrap();
+        let made = grad::tensor_scatter_nd_vjp(grad, tensor, &index, updates, join).unwrap();
         assert_eq!(made.0.as_slice(), to_tensor, "{join:?}");
         assert_eq!(made.1.as_slice(), to_updates, "{join:?}");
     }

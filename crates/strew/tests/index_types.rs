@@ -26,30 +26,30 @@ fn torch<I: Element>(of: &impl Fn(&[i64]) -> Vec<I>) -> Vec<String> {
     use strew::torch::{self, Reduce, Segments};
     let (index, names) = (of(&INDEX), of(&NAMES));
     let input = [10.0f32, 20.0, 30.0];
-    let to = |reduce| torch::scatter_reduce(&input, 0, &index, &SRC, reduce, true);
+    let to = |reduce| torch::scatter_reduce(input, 0, &index, SRC, reduce, true);
     vec![
         seen(to(Reduce::Sum)),
         seen(to(Reduce::Mean)),
         seen(to(Reduce::Amax)),
-        seen(torch::scatter(&input, 0, &index, &SRC, None)),
-        seen(torch::scatter_add(&input, 0, &index, &SRC)),
-        seen(torch::scatter_value(&input, 0, &index, 7.0, None)),
-        seen(torch::gather(&input, 0, &index)),
-        seen(torch::take_along_dim(&input, &index, Some(0))),
-        seen(torch::index_add(&input, 0, &index, &SRC, 2.0)),
-        seen(torch::index_copy(&input, 0, &names, &input)),
-        seen(torch::index_fill(&input, 0, &names, 1.0)),
-        seen(torch::put(&input, &index, &SRC, true)),
+        seen(torch::scatter(input, 0, &index, SRC, None)),
+        seen(torch::scatter_add(input, 0, &index, SRC)),
+        seen(torch::scatter_value(input, 0, &index, 7.0, None)),
+        seen(torch::gather(input, 0, &index)),
+        seen(torch::take_along_dim(input, &index, Some(0))),
+        seen(torch::index_add(input, 0, &index, SRC, 2.0)),
+        seen(torch::index_copy(input, 0, &names, input)),
+        seen(torch::index_fill(input, 0, &names, 1.0)),
+        seen(torch::put(input, &index, SRC, true)),
         seen(torch::segment_reduce(
-            &SRC,
+            SRC,
             Reduce::Sum,
             Segments::Offsets(of(&POINTERS)),
             0,
             None,
         )),
         seen(strew::grad::torch_scatter::scatter_vjp(
-            &input,
-            &SRC,
+            input,
+            SRC,
             &index,
             0,
             strew::torch_scatter::Reduce::Mul,
@@ -64,23 +64,23 @@ fn torch_scatter<I: Element>(of: &impl Fn(&[i64]) -> Vec<I>) -> Vec<String> {
         made.map(|(out, arg)| format!("{out} {arg}")).unwrap()
     };
     vec![
-        seen(ts::scatter_sum(&SRC, &index, 0)),
-        seen(ts::scatter_add(&SRC, &index, 0)),
-        seen(ts::scatter_mul(&SRC, &index, 0)),
-        seen(ts::scatter_mean(&SRC, &index, 0)),
-        seen(ts::scatter(&SRC, &index, 0, Some(4), Reduce::Mean)),
-        both(ts::scatter_min(&SRC, &index, 0, None)),
-        both(ts::scatter_max(&SRC, &index, 0, None)),
-        seen(ts::scatter_std(&SRC, &index, 0, None, true)),
-        seen(ts::scatter_logsumexp(&SRC, &index, 0, None, 1e-12)),
-        seen(ts::scatter_softmax(&SRC, &index, 0, None)),
-        seen(ts::segment_coo(&SRC, &ascending, None, Reduce::Sum)),
-        both(ts::segment_min_coo(&SRC, &ascending, None)),
-        seen(ts::segment_csr(&SRC, &pointers, Reduce::Mean)),
-        both(ts::segment_max_csr(&SRC, &pointers)),
-        seen(ts::gather_coo(&SRC, &ascending)),
+        seen(ts::scatter_sum(SRC, &index, 0)),
+        seen(ts::scatter_add(SRC, &index, 0)),
+        seen(ts::scatter_mul(SRC, &index, 0)),
+        seen(ts::scatter_mean(SRC, &index, 0)),
+        seen(ts::scatter(SRC, &index, 0, Some(4), Reduce::Mean)),
+        both(ts::scatter_min(SRC, &index, 0, None)),
+        both(ts::scatter_max(SRC, &index, 0, None)),
+        seen(ts::scatter_std(SRC, &index, 0, None, true)),
+        seen(ts::scatter_logsumexp(SRC, &index, 0, None, 1e-12)),
+        seen(ts::scatter_softmax(SRC, &index, 0, None)),
+        seen(ts::segment_coo(SRC, &ascending, None, Reduce::Sum)),
+        both(ts::segment_min_coo(SRC, &ascending, None)),
+        seen(ts::segment_csr(SRC, &pointers, Reduce::Mean)),
+        both(ts::segment_max_csr(SRC, &pointers)),
+        seen(ts::gather_coo(SRC, &ascending)),
         seen(ts::gather_csr(&SRC[..3], &pointers)),
-        changed(|out| ts::scatter_out(&SRC, &index, 0, out, Reduce::Sum)),
+        changed(|out| ts::scatter_out(SRC, &index, 0, out, Reduce::Sum)),
     ]
 }
 
@@ -95,35 +95,35 @@ fn others<I: Element>(of: &impl Fn(&[i64]) -> Vec<I>) -> Vec<String> {
     let two = [5.0f32, 6.0];
     vec![
         seen(strew::onnx::scatter_elements(
-            &input, &names, &input, 0, "add",
+            input, &names, input, 0, "add",
         )),
-        seen(strew::onnx::gather(&input, &index, 0)),
-        seen(strew::onnx::gather_elements(&input, &index, 0)),
-        seen(strew::openvino::scatter_update(&input, &names, &input, 0)),
-        seen(strew::mindspore::tensor_scatter_add(&square, &pairs, &two)),
-        seen(strew::mindspore::scatter_nd(&pairs, &two, &[3, 2])),
+        seen(strew::onnx::gather(input, &index, 0)),
+        seen(strew::onnx::gather_elements(input, &index, 0)),
+        seen(strew::openvino::scatter_update(input, &names, input, 0)),
+        seen(strew::mindspore::tensor_scatter_add(&square, &pairs, two)),
+        seen(strew::mindspore::scatter_nd(&pairs, two, &[3, 2])),
         seen(strew::mindspore::tensor_scatter_elements(
-            &input, &names, &input, 0, "add",
+            input, &names, input, 0, "add",
         )),
-        changed(|out| strew::mindspore::scatter_mul(out, &index, &SRC)),
-        seen(strew::tensorflow::scatter_nd(&pairs, &two, &[3, 2])),
+        changed(|out| strew::mindspore::scatter_mul(out, &index, SRC)),
+        seen(strew::tensorflow::scatter_nd(&pairs, two, &[3, 2])),
         seen(strew::tensorflow::tensor_scatter_nd_max(
-            &square, &pairs, &two,
+            &square, &pairs, two,
         )),
-        changed(|out| strew::tensorflow::scatter_add(out, &index, &SRC)),
-        seen(strew::tensorflow::segment_mean(&SRC, &ascending)),
+        changed(|out| strew::tensorflow::scatter_add(out, &index, SRC)),
+        seen(strew::tensorflow::segment_mean(SRC, &ascending)),
         seen(
-            strew::tensorflow::unsorted_segment_sum(&SRC, &index, 4)
+            strew::tensorflow::unsorted_segment_sum(SRC, &index, 4)
                 .map(|sums| sums.typed::<f32>().unwrap()),
         ),
-        seen(strew::paddle::scatter(&input, &names, &input, false)),
-        seen(strew::paddle::gather(&input, &names, 0)),
-        seen(strew::paddle::index_add(&input, &index, 0, &SRC)),
-        seen(strew::paddle::scatter_nd(&ones, &input, &[4])),
-        seen(strew::paddle::segment_sum(&SRC, &ascending)),
+        seen(strew::paddle::scatter(input, &names, input, false)),
+        seen(strew::paddle::gather(input, &names, 0)),
+        seen(strew::paddle::index_add(input, &index, 0, SRC)),
+        seen(strew::paddle::scatter_nd(&ones, input, &[4])),
+        seen(strew::paddle::segment_sum(SRC, &ascending)),
         seen(strew::mxnet::gather_nd(&wide, &pairs)),
         seen(strew::scatter(
-            &SRC,
+            SRC,
             &index,
             0,
             &strew::ScatterOptions::default(),
@@ -161,25 +161,20 @@ fn typed_functions_take_any_integers() {
 
 #[test]
 fn a_large_unsigned_index_is_out_of_range() {
-    let error = strew::torch_scatter::scatter(
-        &SRC,
-        vec![usize::MAX; 6],
-        0,
-        Some(4),
-        "sum".parse().unwrap(),
-    );
+    let error =
+        strew::torch_scatter::scatter(SRC, vec![usize::MAX; 6], 0, Some(4), "sum".parse().unwrap());
     assert_eq!(
         error.unwrap_err().to_string(),
         "torch_scatter.scatter: index[0] = 18446744073709551615: index 18446744073709551615 is out of bounds for dimension 0 with size 4"
     );
     // From the end counts what is negative, which no unsigned number is.
-    let error = strew::paddle::gather(&SRC, &[u32::MAX], 0).unwrap_err();
+    let error = strew::paddle::gather(SRC, [u32::MAX], 0).unwrap_err();
     assert!(error.to_string().contains("4294967295"), "{error}");
 }
 
 #[test]
 fn floats_are_no_index() {
-    let error = strew::torch_scatter::scatter_sum(&SRC, &SRC, 0).unwrap_err();
+    let error = strew::torch_scatter::scatter_sum(SRC, SRC, 0).unwrap_err();
     assert_eq!(
         error.to_string(),
         "torch_scatter.scatter_sum: index has dtype float32: Expected dtype int32/int64 for index"

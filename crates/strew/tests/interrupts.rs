@@ -136,7 +136,7 @@ fn a_new_result_stops_anywhere() {
     let narrow: Vec<i8> = index.iter().map(|&i| i8::try_from(i).unwrap()).collect();
     for at in 0..6 {
         let result = watch(Stop::at(at), || {
-            scatter_reduce(&[0.0f32; 7], 0, &index, &src, Reduce::Prod, true)
+            scatter_reduce([0.0f32; 7], 0, &index, &src, Reduce::Prod, true)
         });
         assert_eq!(result.is_err(), at < 1);
         let bounds = strew::Bounds::STRICT;
@@ -194,7 +194,7 @@ fn runs_stop_until_the_first_write() {
 /// A watch is over when its work is, also by a panic, and one inside another takes its place.
 #[test]
 fn watches_nest() {
-    let run = || strew::mindspore::scatter_mul(&mut [1.0f32], &[0i32], &[2.0f32]);
+    let run = || strew::mindspore::scatter_mul(&mut [1.0f32], [0i32], [2.0f32]);
     let (outer, inner) = (Stop::at(99), Stop::at(99));
     watch(outer.clone(), || {
         watch(inner.clone(), run).unwrap();

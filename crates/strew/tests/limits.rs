@@ -20,7 +20,7 @@ fn memory() {
 fn memory_that_is_kept_holds_nothing_old() {
     const CELLS: usize = 3 << 20;
     let filled = |start: f32, reduce: Reduce| {
-        let out = scatter(&[start, start], &[7i64, 7], -1, Some(CELLS), reduce).unwrap();
+        let out = scatter([start, start], [7i64, 7], -1, Some(CELLS), reduce).unwrap();
         let untouched = out.as_slice()[..7].iter().chain(&out.as_slice()[8..]);
         let identity = if reduce == Reduce::Mul { 1.0 } else { 0.0 };
         assert!(untouched.into_iter().all(|&v| v == identity), "{reduce:?}");
@@ -42,7 +42,7 @@ fn the_limit_that_was_set() {
     let default = strew::memory_limit();
     strew::set_memory_limit(Some(4000));
     assert_eq!(strew::memory_limit(), Some(4000));
-    let groups = |n: usize| scatter(&[1.0f32], &[0i64], -1, Some(n), Reduce::Sum);
+    let groups = |n: usize| scatter([1.0f32], [0i64], -1, Some(n), Reduce::Sum);
     assert_eq!(groups(1000).unwrap().shape(), [1000]);
     let error = groups(1001).unwrap_err();
     assert_eq!(error.class(), Class::Memory);
@@ -50,7 +50,7 @@ fn the_limit_that_was_set() {
         error.to_string(),
         "torch_scatter.scatter: a tensor of shape [1001] and dtype float32 needs 4004 bytes, and 4000 are available: make it smaller, or raise the limit (STREW_MEMORY_LIMIT, in bytes)"
     );
-    let error = scatter_max(&[1.0f32], &[0i64], -1, Some(501)).unwrap_err();
+    let error = scatter_max([1.0f32], [0i64], -1, Some(501)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "torch_scatter.scatter_max: a tensor of shape [501] and dtype int64 needs 4008 bytes, and 4000 are available: make it smaller, or raise the limit (STREW_MEMORY_LIMIT, in bytes)"
@@ -58,7 +58,7 @@ fn the_limit_that_was_set() {
     strew::set_memory_limit(Some(0));
     assert!(groups(1).is_err());
     let none: [f32; 0] = [];
-    scatter(&none, &[0i64; 0], -1, Some(0), Reduce::Sum).unwrap();
+    scatter(none, [0i64; 0], -1, Some(0), Reduce::Sum).unwrap();
     strew::set_memory_limit(None);
     assert_eq!(strew::memory_limit().is_some(), default.is_some());
     groups(1001).unwrap();
@@ -84,7 +84,7 @@ fn tables_count_too() {
         strew::set_memory_limit(Some(limit));
         let reduce = reduce.parse().unwrap();
         let error =
-            strew::torch::scatter_reduce_(&mut input, 0, &index, &src, reduce, true).unwrap_err();
+            strew::torch::scatter_reduce_(&mut input, 0, index, src, reduce, true).unwrap_err();
         strew::set_memory_limit(None);
         assert_eq!(error.class(), Class::Memory);
         assert_eq!(

@@ -134,7 +134,7 @@ fn types_without_gradients() {
                 &format!("grad.mindspore.scatter_mul_vjp: input_x {why}"),
             );
         }
-        let plan = Plan::new(&[0i64], Some(2), Bounds::STRICT).unwrap();
+        let plan = Plan::new([0i64], Some(2), Bounds::STRICT).unwrap();
         refused(
             grad::plan::scatter_vjp_dyn(&plan, &c, &s, &c, 0, Reduce::Sum),
             Class::Type,
@@ -248,7 +248,7 @@ fn the_others() {
         Class::Value,
         "grad.openvino.slice_scatter_vjp: step[0] = 0: it must not be 0",
     );
-    let plan = Plan::new(&[0i64, 1, 1], Some(2), Bounds::STRICT).unwrap();
+    let plan = Plan::new([0i64, 1, 1], Some(2), Bounds::STRICT).unwrap();
     let (grad, src) = (counted(DType::F32, &[2]), counted(DType::F32, &[3]));
     let (g, s) = (grad.view(), src.view());
     refused(

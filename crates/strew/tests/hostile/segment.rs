@@ -268,7 +268,7 @@ fn dtypes_and_words() {
         }
     }
     let error =
-        strew::torch_scatter::segment_csr(&[1.0f32], &[0i64, 1], strew::torch_scatter::Reduce::Mul);
+        strew::torch_scatter::segment_csr([1.0f32], [0i64, 1], strew::torch_scatter::Reduce::Mul);
     let message =
         "torch_scatter.segment_csr: reduce = \"mul\": it must be sum, add, mean, min or max";
     says(&error.unwrap_err(), Class::Value, message);

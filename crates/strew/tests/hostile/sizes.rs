@@ -38,7 +38,7 @@ fn mxnet_shape() {
         too_large(&call.run().unwrap_err(), "mxnet.scatter_nd", &what, bytes);
     }
     let huge = [usize::MAX];
-    let error = strew::mxnet::scatter_nd(&[1.0f32], &ndarray::array![[0i64]], &huge, None);
+    let error = strew::mxnet::scatter_nd([1.0f32], &ndarray::array![[0i64]], &huge, None);
     let what = format!("a tensor of shape [{}] and dtype float32", i64::MAX);
     let bytes = 4 * i64::MAX as u128;
     too_large(&error.unwrap_err(), "mxnet.scatter_nd", &what, bytes);

@@ -155,12 +155,12 @@ fn ndarray_views() {
     let index = array![[0i64, 1, 1]];
     let index = index.broadcast((2, 3)).unwrap();
     let sum = strew::torch::Reduce::Sum;
-    strew::torch::scatter_reduce_(&mut slice, 1, &index, &src.slice(s![..;-1, ..]), sum, true)
+    strew::torch::scatter_reduce_(&mut slice, 1, index, src.slice(s![..;-1, ..]), sum, true)
         .unwrap();
     assert_eq!(into, array![[0, 0, 0, 0], [11, 0, 5, 0], [4, 0, 1, 0]]);
     let mut reversed = src.clone();
     reversed.invert_axis(Axis(1));
     let out =
-        strew::torch_scatter::scatter(&reversed.t(), &[0i32, 0], 1, None, "max".parse().unwrap());
+        strew::torch_scatter::scatter(reversed.t(), [0i32, 0], 1, None, "max".parse().unwrap());
     assert_eq!(out.unwrap().to_ndarray(), array![[6], [5], [4]].into_dyn());
 }

@@ -119,12 +119,12 @@ fn counts_that_a_byte_does_not_hold() {
         let (src, index) = (vec![2f32; ties.into()], vec![0i64; ties.into()]);
         for include_self in [false, true] {
             let found = scatter_reduce_vjp(
-                &[1.0],
-                &[2.0],
+                [1.0],
+                [2.0],
                 0,
                 &index,
                 &src,
-                &[2.0],
+                [2.0],
                 Reduce::Amin,
                 include_self,
             );
@@ -150,7 +150,7 @@ fn what_is_not_wanted_is_not_made_and_what_is_not_needed_not_kept() {
     let index = TensorView::from_slice(&index, &[3]).unwrap().into_dyn();
     for reduce in REDUCES.into_iter().chain([Reduce::Amin]) {
         for include_self in [false, true] {
-            let result = scatter_reduce(&input, 0, &[2i64, 0, 2], &src, reduce, include_self);
+            let result = scatter_reduce(input, 0, [2i64, 0, 2], src, reduce, include_self);
             let result = result.unwrap();
             let all = Kept {
                 input: Some(view(&input)),
@@ -208,19 +208,19 @@ fn a_product_s_result_is_the_product() {
     let (src, index) = ([1e-30f32, 1e-30, 0.0, 3.0, f32::NAN], [0i64, 0, 1, 1, 2]);
     let result = [0f32, 0.0, f32::NAN];
     let with = scatter_reduce_vjp(
-        &[1.0; 3],
-        &[1.0; 3],
+        [1.0; 3],
+        [1.0; 3],
         0,
-        &index,
-        &src,
-        &result,
+        index,
+        src,
+        result,
         Reduce::Prod,
         true,
     );
     let without = grad::torch_scatter::scatter_vjp(
-        &[1.0; 3],
-        &src,
-        &index,
+        [1.0; 3],
+        src,
+        index,
         0,
         strew::torch_scatter::Reduce::Mul,
     );

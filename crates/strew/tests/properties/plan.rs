@@ -471,7 +471,7 @@ fn alike(a: &strew::DynTensor, b: &strew::DynTensor) -> bool {
 #[test]
 fn bytes_are_not_believed() {
     let index = [3i64, -1, 0, 3, 2, 2];
-    let plan = Plan::new(&index, Some(5), DROP).unwrap();
+    let plan = Plan::new(index, Some(5), DROP).unwrap();
     let bytes = plan.to_bytes().unwrap();
     for end in 0..bytes.len() {
         assert!(Plan::from_bytes(&bytes[..end]).is_err(), "{end} bytes");
@@ -495,7 +495,7 @@ fn bytes_are_not_believed() {
             let mut changed = bytes.clone();
             changed[at] = byte;
             if let Ok(plan) = Plan::from_bytes(&changed).map(|p| p.with_way(Some(Way::Grouped))) {
-                let sums = plan.scatter(&[1i32; 6], 0, Reduce::Sum).unwrap();
+                let sums = plan.scatter([1i32; 6], 0, Reduce::Sum).unwrap();
                 let total: i32 = sums.as_slice().iter().sum();
                 assert_eq!(total as usize, plan.len() - plan.dropped());
             }
