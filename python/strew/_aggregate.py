@@ -6,7 +6,7 @@ from inspect import signature as _signature
 from operator import is_ as _is
 from typing import TYPE_CHECKING, overload
 
-from . import _any_kind, _by, _log, _options
+from . import _any_kind, _by, _log, _no_values, _options
 from ._aliases import one_of as _one_of
 from ._any_kind import needed as _needed
 from ._by import Grouped as _Grouped
@@ -131,7 +131,7 @@ def aggregate(
 ) -> tuple[Values, ...]: ...
 @overload
 def aggregate(
-    src: Values | Numbers,
+    src: Values | Numbers | None = None,
     index: None = None,
     reduce: _Reduce | list[_Reduce] | tuple[_Reduce, ...] = "sum",
     *,
@@ -157,8 +157,25 @@ def aggregate(
     method: _Method = "average",
     progress: bool | Callable[[int, int], object] = False,
 ) -> _Grouped: ...
+@overload
 def aggregate(
-    src: Any,
+    src: None = None,
+    index: Keys | _Plan | None = None,
+    reduce: Any = "sum",
+    *,
+    by: None = None,
+    dim: SupportsIndex | None = 0,
+    axis: SupportsIndex | EllipsisType | None = ...,
+    size: Sizes | None = None,
+    dim_size: Sizes | None = None,
+    mode: Mode = "error",
+    min_count: SupportsIndex = 1,
+    fill_value: Any = None,
+    ignore_index: int | None = None,
+    progress: bool | Callable[[int, int], object] = False,
+) -> Any: ...
+def aggregate(
+    src: Any = None,
     index: Keys | _Plan | None = None,
     reduce: Any = "sum",
     *,
@@ -192,10 +209,11 @@ def aggregate(
 
     Parameters
     ----------
-    src : array
-        The values: any shape, with as many of them along `dim` as there are in `index`. Also a
-        masked array, a column of pandas, pyarrow or Polars, an array of xarray, dates or durations,
-        of which missing values are left out. docs/inputs.md has the rules.
+    src : array, optional
+        The values: any shape, with as many of them along `dim` as there are in `index`. "len" and
+        "cumcount" need none. Also a masked array, a column of pandas, pyarrow or Polars, an array
+        of xarray, dates or durations, of which missing values are left out. docs/inputs.md has the
+        rules.
     index : array of int, tuple of them, or Plan
         The group of each value: 1-d. Or a tuple of such arrays, all of one length: the result then
         has one axis for each of these keys in place of `dim`. Or a `strew.Plan` of it, which is
@@ -284,15 +302,15 @@ def aggregate(
     Returns
     -------
     array, or tuple of arrays for a sequence of names
-        Of the kind of `src`. With `by` a `strew.Grouped`: the pair of the keys of the groups, in
-        ascending order, and this. Of `src`'s shape; if there is one result for each group, the
-        groups lie along `dim`. Sums, products and squares of integers are of 64 bits, unless
-        `dtype` says otherwise; means, deviations, quantiles, logsumexp and softmax of them float64;
-        ranks float64; counts and positions int64; flags bool; everything else has `src`'s dtype.
-        Torch tensors have first and second derivatives for all names whose results are neither
-        counts, flags, positions nor ranks. The smallest and largest values share the gradient
-        equally if there are several. Any other result that is a copy of a value gives its gradient
-        to that value.
+        Of the kind of `src`, and without `src` a NumPy array, or one of the library that `index` is
+        of. With `by` a `strew.Grouped`: the pair of the keys of the groups, in ascending order, and
+        this. Of `src`'s shape; if there is one result for each group, the groups lie along `dim`.
+        Sums, products and squares of integers are of 64 bits, unless `dtype` says otherwise; means,
+        deviations, quantiles, logsumexp and softmax of them float64; ranks float64; counts and
+        positions int64; flags bool; everything else has `src`'s dtype. Torch tensors have first and
+        second derivatives for all names whose results are neither counts, flags, positions nor
+        ranks. The smallest and largest values share the gradient equally if there are several. Any
+        other result that is a copy of a value gives its gradient to that value.
 
     Raises
     ------
@@ -310,6 +328,8 @@ def aggregate(
     >>> mean, std, most = strew.aggregate(values, groups, ["mean", "std", "max"], fill_value=0)
     >>> mean, most
     (array([5., 0., 3.]), array([5., 0., 6.]))
+    >>> strew.aggregate(index=groups, reduce="len")
+    array([1, 0, 3])
     >>> strew.aggregate(values, groups, "cumsum")
     array([1., 5., 3., 9.])
     >>> keys, mean = strew.aggregate(values, by=["UA", "AA", "UA", "UA"], reduce="mean")
@@ -347,6 +367,8 @@ def aggregate(
     options = _options.PLAIN if plain else _options.checked(values)
     several = not (isinstance(reduce, str) or callable(reduce))
     reduces: list[Any] = _options.reductions(reduce) if several else [reduce]
+    if src is None:
+        _no_values.check(reduces, weights)
     if by is not None:
         _by.refuse_beside(index, given, mode, ignore_index)
         grouped = _by.grouped(src, by, reduces, several, dim, dtype, weights, options)
@@ -354,7 +376,9 @@ def aggregate(
             _log.call("aggregate", begun, reduce=reduce, src=src, by=by, result=grouped.values)
         return grouped
     if index is None:
-        raise TypeError("aggregate: it needs the groups of the values: pass index, or by for keys")
+        raise _no_values.no_groups(src, reduces)
+    if src is None:
+        src = _no_values.stand_in(index)
     if dim is None or weights is not None or _needed(src, index):
         call = _Call(
             *("aggregate", _of_arrays, index, reduces, _names_of(reduces), dim, given, mode),

@@ -21,7 +21,7 @@ def apply(
 ) -> Any:
     """The function's results, stacked; `aggregate` describes them."""
     _masked.refuse("aggregate", "src", src)
-    library = _Library(src)
+    library = Library(src)
     values = library.array(src)
     starts, members, updates = _members(groups)
     axis = _axis(dim, values.ndim)
@@ -81,7 +81,7 @@ def fill_of(fill_value: Any, dtype: Any) -> Any:
     return fill_value
 
 
-class _Library:
+class Library:
     """What arrays of one library are made with."""
 
     def __init__(self, src: Any) -> None:

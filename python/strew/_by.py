@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import _any_kind, _errors
+from . import _any_kind, _errors, _no_values
 from ._factorize import columns as _columns
 from ._factorize import factorize as _factorize
 from ._kinds import Groups
@@ -57,6 +57,8 @@ def grouped(
 ) -> Grouped:
     """The groups of keys and their results; `aggregate` describes the arguments."""
     index, keys = _numbered(by)
+    if src is None:
+        src = _no_values.stand_in(index)
     columns = [keys]
     if isinstance(keys, dict):
         columns = list(keys.values())

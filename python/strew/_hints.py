@@ -38,19 +38,19 @@ _REDUCTIONS = {
 
 # Calls by the names that people know their jobs by. docs/which.md has all of them.
 _JOBS = {
-    "crosstab": "strew.aggregate(ones, (rows, columns), 'len')",
+    "crosstab": "strew.aggregate(index=(rows, columns), reduce='len')",
     "embedding": "strew.gather(table, tokens, axis=0)",
     "group_by": "strew.aggregate(values, by=keys, reduce='mean')",
     "groupby": "strew.aggregate(values, by=keys, reduce='mean')",
     "histogram": "strew.scatter(weights, np.digitize(values, edges) - 1, size=len(edges) - 1, "
     "mode='drop')",
-    "histogram2d": "strew.aggregate(ones, (x_bin, y_bin), 'len')",
+    "histogram2d": "strew.aggregate(index=(x_bin, y_bin), reduce='len')",
     "index_select": "strew.gather(values, index, axis=0)",
     "one_hot": "strew.torch.scatter(np.zeros((len(labels), classes)), 1, labels[:, None], 1.0)",
     "pivot_table": "strew.aggregate(values, (rows, columns), 'mean')",
     "take": "strew.gather(values, index, axis=0)",
     "unique": "strew.factorize(keys)",
-    "value_counts": "strew.aggregate(ones, by=keys, reduce='len')",
+    "value_counts": "strew.aggregate(by=keys, reduce='len')",
 }
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from . import _keys, _masked, _options
-from ._apply import _Library
+from ._apply import Library as _Library
 from ._exact_weights import ExactSums as _ExactSums
 from ._strew import _aggregate as _run
 from ._strew import _groups

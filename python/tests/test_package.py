@@ -194,6 +194,8 @@ assert_type(strew.aggregate(x, i, "std"), F)
 assert_type(strew.aggregate(x, i, ["std", "mean"], dim=None), tuple[F, ...])
 assert_type(strew.aggregate(Column(), Column()), Column)
 assert_type(strew.aggregate(x, by=["a", "b"]), strew.Grouped)
+assert_type(strew.aggregate(by=["a", "b"], reduce="len"), strew.Grouped)
+sizes: np.ndarray = strew.aggregate(index=i, reduce="len")
 assert_type(strew.scatter(Column(), i, reduce="max"), Column)
 assert_type(strew.gather(x, i, axis=None), F)
 with strew.threads(2):
