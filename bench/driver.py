@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import chart, group_statistics, picture, plans, report, scaling, sweep
+from .processor import processor
 from .run import Bench, Run, problems, say
 from .summary import Row, row
 from .workloads import Workload, read, select
@@ -152,6 +153,7 @@ def _machine() -> dict[str, Any]:
     extensions = [name for name in _EXTENSIONS if name in flags]
     pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
+        "processor": processor(),
         "processors": len(os.sched_getaffinity(0)),
         "instructions": " ".join([platform.machine(), *extensions]),
         "memory": round(pages / 2**30),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 from .contenders.table import CONTENDERS, PLAIN, STREW
@@ -42,7 +43,8 @@ def markdown(rows: list[Row], results: dict[str, Any], chart: str | None) -> str
         parts += [f"![strew against its peers]({chart})", ""]
     for threads in sorted({row.threads for row in rows}):
         among = [row for row in rows if row.threads == threads]
-        parts += [f"## {_threads(threads)}", "", *_table(among, results), ""]
+        parts += [f"## {_threads(threads)}", "", *_mean(among, results["machine"])]
+        parts += [*_table(among, results), ""]
         if any(row.peers or row.wrong or row.failed for row in among):
             parts += ["Peer's time / strew's, with an index of the same dtype:", ""]
             parts += [*_ratios(among), ""]
@@ -70,7 +72,8 @@ def _how(results: dict[str, Any]) -> list[str]:
     machine = results["machine"]
     versions = ", ".join(f"{name} {v}" for name, v in sorted(results["versions"].items()))
     lines = [
-        f"{results['date']}; {machine['processors']} processors, {machine['instructions']}, "
+        f"{results['date']}; {machine['processors']} processors ({machine['processor']}), "
+        f"{machine['instructions']}, "
         f"{machine['memory']} GiB; Python {machine['python']}.",
         f"Contenders: {versions}.",
         "",
@@ -93,9 +96,11 @@ def _how(results: dict[str, Any]) -> list[str]:
         f"where it is not {INDEX}. Where a library has several ways to write a workload, the right "
         "one with the smallest ratio counts. The best peer is chosen in the same way.",
         "",
-        "*share* is the time that the memory needs at least, as a part of strew's time (with the "
-        f"{INDEX} index). It counts reading the inputs and writing the output once, at the highest "
-        "rate measured in this run" + _bandwidth(results["bandwidth"]) + " *read* is the best "
+        "*bound* is the time that the memory needs at least, and *share* its part of strew's time "
+        f"(with the {INDEX} index). It counts reading the inputs and writing the output once, at "
+        "the highest rate measured in this run"
+        + _bandwidth(results["bandwidth"])
+        + " *read* is the best "
         "of several ways to read, in 1 to 8 streams, without prefetch. *write* fills. *copy* and "
         "*update* (in place) count both directions. Above 100% a part of the inputs was still in a "
         "cache from the call before.",
@@ -123,7 +128,7 @@ def _table(rows: list[Row], results: dict[str, Any]) -> list[str]:
     indices = sorted({index for row in rows for index in row.own} - {INDEX})
     heads = ["", "workload", "strew", *(f"strew, {index}" for index in indices)]
     heads += ["best correct peer", "ratio", "to reach", "", "plain", "plain / strew"]
-    heads += ["hugepages", "share"]
+    heads += ["hugepages", "bound", "share"]
     heads += ["memory: strew", "peer"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in rows:
@@ -142,12 +147,27 @@ def _table(rows: list[Row], results: dict[str, Any]) -> list[str]:
             time_text(row.plain) if row.plain else _standing(row, PLAIN),
             "" if (loop := row.ratio(row.plain)) is None else f"{loop:.2f}",
             "" if huge is None else f"{huge:.2f}",
+            "" if needs is None else f"{_short(needs * 1e3)} ms",
             "" if share is None else f"{share:.0%}",
             _megabytes(row.strew.bytes if row.strew else None),
             _megabytes(row.best.bytes if row.best else None),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _mean(rows: list[Row], machine: dict[str, Any]) -> list[str]:
+    """A line with the geometric mean of the best peers' ratios, if there is a peer."""
+    ratios = [ratio for row in rows if (ratio := row.ratio(row.best)) is not None]
+    if not ratios:
+        return []
+    mean = statistics.geometric_mean(ratios)
+    return [
+        f"Geometric mean of the best correct peer's time / strew's: **{mean:.2f}**, over "
+        f"{len(ratios)} of {len(rows)} rows, on {machine['processor']}. The others have no correct "
+        "peer.",
+        "",
+    ]
 
 
 def _own(row: Row) -> str:

@@ -13,7 +13,6 @@ import fnmatch
 import gc
 import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from . import scaling_model
+from .processor import processor
 from .scaling_model import CORES, Part
 from .scaling_rows import ScalingRow, rows
 
@@ -198,14 +198,6 @@ def _line(row: ScalingRow, measured: Measured) -> str:
     return f"| {row.name} | {row.title} | {' | '.join(numbers)} | {shared} |"
 
 
-def _processor_name() -> str:
-    """What the system calls the processor."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
 # What stands before the first table.
 _MEASURED = """\
 - *processor*: the time of all threads of a call, in ms with one thread, and by that with more.
@@ -295,7 +287,7 @@ def markdown(found: list[tuple[ScalingRow, Measured]], rounds: int) -> str:
         "# Processor time by the number of threads",
         "",
         f"Measured on {len(os.sched_getaffinity(0))} cores of a virtual server "
-        f"({_processor_name()}), {datetime.date.today().isoformat()}: NumPy arrays, medians of "
+        f"({processor()}), {datetime.date.today().isoformat()}: NumPy arrays, medians of "
         f"{rounds} calls. The numbers of threads take turns in one process. More threads than "
         "cores take turns on the cores: their processor time counts, not their time on the clock. "
         "Other work on the machine makes both longer.",

@@ -399,7 +399,8 @@ def test_the_bound_is_all_bytes_at_the_highest_rate():
 def told(entries, name="W1a"):
     """The report on one row, and what it missed."""
     rows = [summary.row(ALL[name], 1, entries)]
-    machine = {"processors": 2, "instructions": "x", "memory": 1, "python": "3"}
+    machine = {"processor": "Some CPU", "processors": 2, "instructions": "x", "memory": 1}
+    machine |= {"python": "3"}
     bandwidth = {"1": {"read": 1e12, "write": 1e12, "copy": 1e12}}
     results = {"date": "d", "machine": machine, "versions": {"numpy": "2"}, "repeat": 7}
     text = report.markdown(rows, results | {"bandwidth": bandwidth}, "chart.svg")
@@ -419,6 +420,7 @@ def test_the_report_says_what_is_wrong_and_what_is_reached():
     assert "| 1.00 ms (1.00-1.00) | numpy 2.00 ms (2.00-2.00) | **2.00** | 1.1 | reached |" in line
     assert "| reached | 3.00 ms (3.00-3.00) | 3.00 |" in line
     assert "| W1a | 2.00 | wrong | failed |" in text
+    assert "time / strew's: **2.00**, over 1 of 1 rows, on Some CPU." in text
     assert "- W1a, 1 thread: jax, f: half of it" in text
     assert "- W1a, 1 thread: tensorflow gave no answer: f: the process died" in text
     assert f"- W1a: {ALL['W1a'].waits}" in text
