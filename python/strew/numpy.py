@@ -20,7 +20,7 @@ from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
     from types import EllipsisType
-    from typing import SupportsIndex, TypeAlias
+    from typing import NoReturn, SupportsIndex, TypeAlias
 
     from ._types import Array, ArrayLike, Numbers
 
@@ -75,6 +75,15 @@ class ufunc:
 
     def __repr__(self) -> str:
         return f"<strew.numpy ufunc {self.__name__!r}>"
+
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+        """Raise a TypeError: only elements that an index names are changed, by `at`."""
+        name = self.__name__
+        b = ", b" if self.nin == 2 else ""
+        raise TypeError(
+            f"strew.numpy.{name} is called as strew.numpy.{name}.at(a, indices{b}); "
+            f"numpy.{name} takes whole arrays"
+        )
 
     def at(
         self, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None = None

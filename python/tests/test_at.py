@@ -43,3 +43,12 @@ def test_an_index_beside_slices_has_the_mode():
     np.testing.assert_array_equal(set_(x, (..., 9), 7.0, mode="clip"), [[0, 1, 7], [3, 4, 7]])
     found = strew.jax.at_get(x, (WHOLE, [0, 9]), mode="fill", fill_value=-1)
     np.testing.assert_array_equal(found, [[0, -1], [3, -1]])
+
+
+@pytest.mark.parametrize(
+    ("name", "operands"), [("add", "a, indices, b"), ("negative", "a, indices")]
+)
+def test_a_call_without_at_says_what_is_called(name, operands):
+    said = rf"^strew.numpy.{name} is called as strew.numpy.{name}.at\({operands}\); numpy.{name} "
+    with pytest.raises(TypeError, match=said):
+        getattr(strew.numpy, name)(np.ones(3), [0])
