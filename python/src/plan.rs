@@ -86,9 +86,8 @@ pub(crate) fn rules(
     mode: &str,
     ignore_index: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Option<usize>, Bounds)> {
-    let mut bounds: Bounds = mode
-        .parse()
-        .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
+    let mut bounds =
+        Bounds::named(mode).map_err(|problem| refuse(py, operator, Class::Value, problem))?;
     if let Some(given) = ignore_index {
         let ignored = integer(given)?.ok_or_else(|| {
             let found = kind_of(given);

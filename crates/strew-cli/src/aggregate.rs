@@ -269,7 +269,7 @@ fn state(path: &Path) -> Result<Accumulator> {
 }
 
 fn bounds(matches: &ArgMatches) -> Result<Bounds> {
-    let bounds: Bounds = text(matches, MODE).parse().map_err(problem)?;
+    let bounds = Bounds::named(text(matches, MODE)).map_err(problem)?;
     Ok(Bounds {
         ignored: matches.get_one(IGNORED).copied(),
         ..bounds

@@ -105,7 +105,7 @@ fn index(kind: u64, len: usize, size: usize, seed: &mut u64) -> Vec<i64> {
 
 #[test]
 fn a_fold_is_the_sequential_loop() {
-    let drop: Bounds = "drop".parse().unwrap();
+    let drop = Bounds::DROP;
     let shapes = [
         [1, 40, 1],
         [3, 40, 1],

@@ -19,7 +19,8 @@ pub struct PlanBuilder<'a> {
 }
 
 impl Plan {
-    /// Begins a plan for an index, of which everything else can be left out.
+    /// Begins a plan for an index, of which everything else can be left out. The index is borrowed
+    /// until [`build`](PlanBuilder::build): `&vec`, `&array`, a slice or a view.
     ///
     /// ```
     /// # mod strew {
@@ -66,8 +67,7 @@ impl<'a> PlanBuilder<'a> {
     /// # }
     /// use strew::{Bounds, Plan};
     ///
-    /// let drop: Bounds = "drop".parse().unwrap();
-    /// let plan = Plan::builder(&[0i32, 7, 1]).size(2).bounds(drop).build()?;
+    /// let plan = Plan::builder(&[0i32, 7, 1]).size(2).bounds(Bounds::DROP).build()?;
     /// assert_eq!(plan.dropped(), 1);
     /// # Ok::<(), strew::Error>(())
     /// ```

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
-use strew_kernel::error::Problem;
+use strew_kernel::error::{Class, Error, Problem};
 use strew_kernel::tensor::DynView;
 use strew_kernel::walk::decode::Stretch;
 use strew_kernel::walk::geometry::OutOfBounds;
@@ -34,8 +34,27 @@ pub enum OutOfRange {
 
 /// What indices that name no cell mean.
 ///
-/// Its words are `error` ([`STRICT`](Self::STRICT)), `wrap` (negative ones count from the end, all
-/// others are errors), `drop` (the update is left out) and `clip` (the nearest cell is meant).
+/// Four rules have names: [`STRICT`](Self::STRICT), [`WRAP`](Self::WRAP), [`DROP`](Self::DROP) and
+/// [`CLIP`](Self::CLIP). Their words, for `parse`, are `error`, `wrap`, `drop` and `clip`.
+///
+/// ```
+/// # mod strew {
+/// #     pub use strew_engine::{plan::*, scatter::bounds::*};
+/// #     pub use strew_kernel::error::Error;
+/// # }
+/// use strew::{Bounds, Plan};
+///
+/// let index = [0i64, 7, -1, 1];
+/// let counts = |bounds| Plan::builder(&index).size(2).bounds(bounds).build()?.counts();
+/// assert_eq!(counts(Bounds::DROP)?.as_slice(), [1, 1]);
+/// assert_eq!(counts(Bounds::CLIP)?.as_slice(), [2, 2]);
+/// assert!(counts(Bounds::WRAP).unwrap_err().to_string().contains("index[1] = 7"));
+///
+/// let without_minus_one = Bounds::CLIP.ignoring(-1);
+/// assert_eq!(counts(without_minus_one)?.as_slice(), [1, 2]);
+/// assert_eq!("drop".parse::<Bounds>()?, Bounds::DROP);
+/// # Ok::<(), strew::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     /// Those below zero.
@@ -53,6 +72,53 @@ impl Bounds {
         out_of_range: OutOfRange::Error,
         ignored: None,
     };
+
+    /// A negative index counts from the end. Everything else outside of `0..size` is an error.
+    pub const WRAP: Self = Self {
+        negative: Negative::Wrap,
+        out_of_range: OutOfRange::Error,
+        ignored: None,
+    };
+
+    /// Updates whose index is outside of `0..size` are left out.
+    pub const DROP: Self = Self {
+        negative: Negative::Drop,
+        out_of_range: OutOfRange::Drop,
+        ignored: None,
+    };
+
+    /// An index outside of `0..size` means the nearest one inside.
+    pub const CLIP: Self = Self {
+        negative: Negative::Reject,
+        out_of_range: OutOfRange::Clip,
+        ignored: None,
+    };
+
+    /// The rule of a word.
+    ///
+    /// # Errors
+    /// [`Problem::Value`] for another word than the four.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn named(mode: &str) -> Result<Self, Problem> {
+        match mode {
+            "error" => Ok(Self::STRICT),
+            "wrap" => Ok(Self::WRAP),
+            "drop" => Ok(Self::DROP),
+            "clip" => Ok(Self::CLIP),
+            other => Err(Problem::Value {
+                argument: "mode".into(),
+                value: format!("{other:?}"),
+                expected: "it must be error, wrap, drop or clip".into(),
+            }),
+        }
+    }
+
+    /// The same rule, but updates with this index are left out, whatever else it would mean.
+    #[must_use]
+    pub fn ignoring(self, value: i64) -> Self {
+        let ignored = Some(value);
+        Self { ignored, ..self }
+    }
 
     /// True if some index values leave their update out.
     #[must_use]
@@ -181,27 +247,10 @@ impl Bounds {
 }
 
 impl FromStr for Bounds {
-    type Err = Problem;
+    type Err = Error;
 
-    fn from_str(mode: &str) -> Result<Self, Problem> {
-        let (negative, out_of_range) = match mode {
-            "error" => (Negative::Reject, OutOfRange::Error),
-            "wrap" => (Negative::Wrap, OutOfRange::Error),
-            "drop" => (Negative::Drop, OutOfRange::Drop),
-            "clip" => (Negative::Reject, OutOfRange::Clip),
-            other => {
-                return Err(Problem::Value {
-                    argument: "mode".into(),
-                    value: format!("{other:?}"),
-                    expected: "it must be error, wrap, drop or clip".into(),
-                });
-            }
-        };
-        Ok(Self {
-            negative,
-            out_of_range,
-            ignored: None,
-        })
+    fn from_str(mode: &str) -> Result<Self, Error> {
+        Self::named(mode).map_err(|problem| Error::new("Bounds", Class::Value, problem))
     }
 }
 
