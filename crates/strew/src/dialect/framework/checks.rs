@@ -47,7 +47,10 @@ pub(crate) fn expect_i32_or_i64(
     argument: &'static str,
     index: &DynView<'_>,
 ) -> Result<(), Problem> {
-    let fits = is_rust_index(index) || matches!(index.dtype(), DType::I32 | DType::I64);
+    if index.is_typed() {
+        return expect_integers(argument, index);
+    }
+    let fits = matches!(index.dtype(), DType::I32 | DType::I64);
     expect_dtype(argument, index.dtype(), fits, "it must be int32 or int64")
 }
 
@@ -56,8 +59,10 @@ pub(crate) fn expect_torch_index(
     argument: &'static str,
     index: &DynView<'_>,
 ) -> Result<(), Problem> {
-    let known = matches!(index.dtype(), DType::I32 | DType::I64);
-    let fits = index.is_empty() || known || is_rust_index(index);
+    if index.is_typed() && !index.is_empty() {
+        return expect_integers(argument, index);
+    }
+    let fits = index.is_empty() || matches!(index.dtype(), DType::I32 | DType::I64);
     let expected = "Expected dtype int32/int64 for index";
     expect_dtype(argument, index.dtype(), fits, expected)
 }
