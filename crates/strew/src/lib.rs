@@ -28,8 +28,9 @@
 //!
 //! A typed operator takes its inputs by value or by reference ([`AsTensor`]): vectors, slices,
 //! arrays, [`Tensor`]s, and arrays and views of `ndarray`. [`TensorView::from_slice`] gives a slice
-//! a shape. An index can be of any integer type, `usize` included. The rules of a framework about
-//! index types are for its own arrays: the erased forms, Python and the command line keep to them.
+//! a shape: it is `None` if the shape has another number of elements. An index can be of any
+//! integer type, `usize` included. The rules of a framework about index types are for its own
+//! arrays: the erased forms, Python and the command line keep to them.
 //!
 //! The result is a [`Tensor`]: [`as_slice`](Tensor::as_slice) or [`into_vec`](Tensor::into_vec) for
 //! its elements, `{}` to print it, `try_into()` for an `Array1`, `Array2`, ... of `ndarray`.
@@ -42,6 +43,13 @@
 //! assert_eq!(sums.to_string(), "[[4.0, 5.0], [6.0, 6.0]]");
 //! let sums: Array2<f64> = sums.try_into()?;
 //! assert_eq!(sums, array![[4.0, 5.0], [6.0, 6.0]]);
+//!
+//! // The gradient of an embedding, of which three rows of two numbers lie in a vector.
+//! let (grad, tokens) = (vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], vec![3usize, 0, 3]);
+//! let grad = strew::TensorView::from_slice(&grad, &[3, 2]).expect("3 * 2 elements");
+//! let options = strew::ScatterOptions { dim_size: Some(4), ..Default::default() };
+//! let table = strew::scatter(grad, &tokens, 0, &options)?;
+//! assert_eq!(table.to_string(), "[[3.0, 4.0], [0.0, 0.0], [0.0, 0.0], [6.0, 8.0]]");
 //! # Ok::<(), strew::Error>(())
 //! ```
 //!
@@ -55,6 +63,35 @@
 //! | a reduction of your own | [`Fold`] and [`Plan::fold`] |
 //! | an operator of your own or of another framework | [`mod@scatter`], and `examples/dialect.rs` |
 //! | values that come chunk by chunk | [`Accumulator`] |
+//!
+//! By the names that people know:
+//!
+//! | job | call |
+//! |---|---|
+//! | group-by mean | [`torch_scatter::scatter_mean`]`(values, groups, 0)` |
+//! | size of each group, counts of keys, `bincount` | [`Plan::counts`], or [`numpy::bincount`]`(keys, 0)` |
+//! | histogram with weights | [`numpy::bincount_weights`]`(bins, weights, count)` |
+//! | several statistics of groups | [`Plan::aggregates`] |
+//! | gradient of an embedding | [`scatter`](fn@scatter)`(grad, tokens, 0, &options)` with `dim_size: Some(vocabulary)` |
+//! | max pooling by segment, with positions | [`torch_scatter::scatter_max`]`(values, segments, 0, None)` |
+//! | update of a KV cache, rows replaced in place | [`scatter_into`] with [`Reduce::Assign`] |
+//! | message passing | [`Plan::gather`] of the sources, then [`Plan::scatter`] into the targets |
+//! | sums that do not depend on the order | [`Reduce::ExactSum`] |
+//! | numbers outside of the range left out | [`Bounds::DROP`] in [`ScatterOptions`] or [`Plan::builder`] |
+//!
+//! An index has numbers. Keys of another type, such as strings, become numbers first:
+//!
+//! ```
+//! let carriers = ["UA", "AA", "UA"];
+//! let mut names = carriers.to_vec();
+//! names.sort_unstable();
+//! names.dedup();
+//! let number = |name: &&str| names.partition_point(|other| other < name);
+//! let groups: Vec<usize> = carriers.iter().map(number).collect();
+//! let means = strew::torch_scatter::scatter_mean([80.0, 120.0, 100.0], groups, 0)?;
+//! assert_eq!((names, means.into_vec()), (vec!["AA", "UA"], vec![120.0, 90.0]));
+//! # Ok::<(), strew::Error>(())
+//! ```
 //!
 //! # Features
 //!

@@ -155,7 +155,17 @@ impl Plan {
             .map_err(|problem| self.context().error(problem))
     }
 
-    /// How often each row is touched: `int64`, of shape `[size]`.
+    /// How many updates each row takes, which is the size of each group: `int64`, of shape
+    /// `[size]`.
+    ///
+    /// ```
+    /// # mod strew { pub use strew_engine::plan::*; pub use strew_kernel::error::Error; }
+    /// use strew::Plan;
+    ///
+    /// let keys: Vec<u32> = vec![3, 1, 3, 0];
+    /// assert_eq!(Plan::builder(&keys).build()?.counts()?.as_slice(), [1, 1, 0, 2]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Class::Memory`](strew_kernel::error::Class::Memory).

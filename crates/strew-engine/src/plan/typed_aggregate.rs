@@ -4,7 +4,7 @@ use crate::plan::Plan;
 use crate::plan::aggregate::{Aggregate, AggregateOptions, aggregate_dyn, called};
 use crate::scatter::bounds::Bounds;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{AsTensor, DType, DynTensor, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DType, Element, Tensor};
 
 impl Aggregate {
     /// Refuses another type of result than it has.
@@ -49,11 +49,46 @@ impl Plan {
         wanted: Aggregate,
         options: &AggregateOptions,
     ) -> Result<Tensor<R>> {
-        wanted
-            .expect_result(T::DTYPE, R::DTYPE)
-            .map_err(|problem| self.context().error(problem))?;
-        let made = self.aggregate_dyn(&src.as_tensor().of_rust(), dim, &[wanted], options)?;
-        Ok(only(made))
+        self.aggregates(src, dim, &[wanted], options).map(only)
+    }
+
+    /// Makes several things of the values of each row, in one trip over them. `R` is the type of
+    /// all results, which [`Aggregate::result`] tells. For results of different types there is
+    /// [`aggregate_dyn`](Self::aggregate_dyn).
+    ///
+    /// ```
+    /// # mod strew {
+    /// #     pub use strew_engine::{plan::*, plan::aggregate::*};
+    /// #     pub use strew_kernel::{error::Error, tensor::*};
+    /// # }
+    /// use strew::{Aggregate, AggregateOptions, Plan, Tensor};
+    ///
+    /// let plan = Plan::builder(&[1usize, 0, 1, 1]).build()?;
+    /// let values = [1.0, 5.0, 2.0, 6.0];
+    /// let wanted = [Aggregate::Mean, Aggregate::Median, Aggregate::Max];
+    /// let options = AggregateOptions::default();
+    /// let made: Vec<Tensor<f64>> = plan.aggregates(&values, 0, &wanted, &options)?;
+    /// assert_eq!(made[0].as_slice(), [5.0, 3.0]);
+    /// assert_eq!(made[1].as_slice(), [5.0, 2.0]);
+    /// assert_eq!(made[2].as_slice(), [5.0, 6.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`aggregate`](Self::aggregate).
+    pub fn aggregates<T: Element, R: Element>(
+        &self,
+        src: impl AsTensor<T>,
+        dim: i64,
+        wanted: &[Aggregate],
+        options: &AggregateOptions,
+    ) -> Result<Vec<Tensor<R>>> {
+        for one in wanted {
+            one.expect_result(T::DTYPE, R::DTYPE)
+                .map_err(|problem| self.context().error(problem))?;
+        }
+        let made = self.aggregate_dyn(&src.as_tensor().of_rust(), dim, wanted, options)?;
+        Ok(made.into_iter().map(crate::plan::typed).collect())
     }
 }
 
@@ -94,11 +129,13 @@ pub fn aggregate<T: Element, I: Element, R: Element>(
         .map_err(|problem| called().error(problem))?;
     let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let options = AggregateOptions::default();
-    aggregate_dyn(&src, &index, dim, &[wanted], None, Bounds::STRICT, &options).map(only)
+    aggregate_dyn(&src, &index, dim, &[wanted], None, Bounds::STRICT, &options)
+        .map(|made| crate::plan::typed(only(made)))
 }
 
-/// The one result, whose type has been checked.
-fn only<R: Element>(made: Vec<DynTensor>) -> Tensor<R> {
-    let mut made = made.into_iter();
-    crate::plan::typed(made.next().expect("one aggregate makes one tensor"))
+/// The one result.
+fn only<T>(made: Vec<T>) -> T {
+    made.into_iter()
+        .next()
+        .expect("one aggregate makes one tensor")
 }

@@ -237,15 +237,25 @@ fn new<'a>(
 
 /// [`scatter`] into an existing tensor, in place.
 ///
-/// With `include_self`, what a cell holds is one more of its elements. Without it, cells that
-/// elements go to forget what they held. All other cells stay as they are.
+/// * `src`, `index`, `dim`: as by [`scatter`]. `out` has `src`'s shape but for `dim`.
+/// * `include_self`: with it, what a cell holds is one more of its elements. Without it, cells that
+///   elements go to forget what they held. All other cells stay as they are.
+///   [`Reduce::Assign`] replaces what a cell holds in any case.
+/// * `bounds`: what an index means that names no cell.
 ///
 /// ```
+/// use ndarray::{Array2, array};
 /// use strew::{Bounds, Reduce, scatter_into};
 ///
 /// let mut totals = [10, 20, 30];
 /// scatter_into(&[1, 2, 4], &[2i64, 2, 0], -1, &mut totals, Reduce::Sum, true, Bounds::STRICT)?;
 /// assert_eq!(totals, [14, 20, 33]);
+///
+/// // The update of a KV cache: each new row replaces the row of its slot; -1 is no slot.
+/// let mut cache = Array2::<f32>::zeros((4, 2));
+/// let new = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+/// scatter_into(&new, &[3, -1, 0], 0, &mut cache, Reduce::Assign, true, Bounds::DROP)?;
+/// assert_eq!(cache, array![[5.0, 6.0], [0.0, 0.0], [0.0, 0.0], [1.0, 2.0]]);
 /// # Ok::<(), strew::Error>(())
 /// ```
 ///
@@ -285,7 +295,7 @@ pub fn scatter_into<'a, T: Element, I: Element>(
 /// let src = array![[1, 2], [3, 4]];
 /// let rows = gather(&src, &[1u32, 1, 0], 0, Bounds::STRICT, None)?;
 /// assert_eq!(rows.to_ndarray(), array![[3, 4], [3, 4], [1, 2]].into_dyn());
-/// let one_each = gather(&src, &array![[1i64], [-1]], 1, "drop".parse().unwrap(), Some(7.into()))?;
+/// let one_each = gather(&src, &array![[1i64], [-1]], 1, Bounds::DROP, Some(7.into()))?;
 /// assert_eq!(one_each.to_ndarray(), array![[2], [7]].into_dyn());
 /// # Ok::<(), strew::Error>(())
 /// ```
@@ -363,7 +373,7 @@ fn lower_gather<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
 fn bounds(args: &mut Arguments<'_>) -> Result<Bounds, Problem> {
     let mode = args.optional_text("mode");
     let ignored = args.optional_int("ignore_index");
-    let bounds = mode.as_deref().unwrap_or("error").parse::<Bounds>()?;
+    let bounds = Bounds::named(mode.as_deref().unwrap_or("error"))?;
     Ok(Bounds { ignored, ..bounds })
 }
 

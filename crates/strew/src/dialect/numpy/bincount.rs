@@ -3,8 +3,9 @@
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::into_out::{Delivered, Made};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Kind, Operator, int};
 use crate::dialect::numpy::call_with;
+use crate::dialect::typed;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::take::Pointer;
@@ -14,7 +15,9 @@ use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, DynViewMut, Held, Scalar};
+use strew_kernel::tensor::{
+    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor,
+};
 
 const NAME: &str = "numpy.bincount";
 
@@ -56,6 +59,57 @@ pub(super) const BINCOUNT: Operator = Operator {
         lower(x, weights, minlength, axis, args.optional_target("out"))
     },
 };
+
+/// Counts how often each number occurs: numpy's `bincount(x, minlength=minlength)`.
+///
+/// * `x`: integers of any type or bools, none negative, 1-d.
+/// * `minlength`: the least number of bins. There is also a bin for each number up to the largest.
+///
+/// ```
+/// let keys: Vec<u32> = vec![3, 1, 3, 0];
+/// let counts = strew::numpy::bincount(&keys, 0)?;
+/// assert_eq!(counts.as_slice(), [1, 1, 0, 2]);
+/// assert_eq!(strew::numpy::bincount(&keys, 6)?.as_slice(), [1, 1, 0, 2, 0, 0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Value`] for a negative number and another rank, [`Class::Type`] for another type,
+/// [`Class::Memory`].
+pub fn bincount<I: Element>(x: impl AsTensor<I>, minlength: usize) -> Result<Tensor<i64>> {
+    counted(x.as_tensor().of_rust(), None, minlength)
+}
+
+/// Adds up the weights of each number: numpy's `bincount(x, weights, minlength)`.
+///
+/// * `x`, `minlength`: as by [`bincount`].
+/// * `weights`: as many as `x` has numbers. They are added up in the order of `x`.
+///
+/// ```
+/// let (bins, prices) = (vec![0usize, 2, 2], vec![0.5, 1.0, 2.0]);
+/// let sums = strew::numpy::bincount_weights(&bins, &prices, 4)?;
+/// assert_eq!(sums.as_slice(), [0.5, 0.0, 3.0, 0.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`bincount`], and [`Class::Value`] for another number of weights.
+pub fn bincount_weights<I: Element>(
+    x: impl AsTensor<I>,
+    weights: impl AsTensor<f64>,
+    minlength: usize,
+) -> Result<Tensor<f64>> {
+    let weights = weights.as_tensor().of_rust();
+    counted(x.as_tensor().of_rust(), Some(weights), minlength)
+}
+
+fn counted<T: Element>(
+    x: DynView<'_>,
+    weights: Option<DynView<'_>>,
+    minlength: usize,
+) -> Result<Tensor<T>> {
+    bincount_dyn(x, weights, int(minlength), None, None).map(typed)
+}
 
 /// Counts how often each number occurs, or adds up its weights: numpy's `bincount`, with more than
 /// it has.

@@ -15,7 +15,7 @@ use crate::dialect::framework::operator::Operator;
 use strew_kernel::error::{Class, Problem, Result};
 
 pub use crate::dialect::numpy::along::{put_along_axis, put_along_axis_dyn};
-pub use crate::dialect::numpy::bincount::bincount_dyn;
+pub use crate::dialect::numpy::bincount::{bincount, bincount_dyn, bincount_weights};
 pub use at::{
     absolute_at, absolute_at_dyn, add_at, add_at_dyn, bitwise_and_at, bitwise_and_at_dyn,
     bitwise_or_at, bitwise_or_at_dyn, bitwise_xor_at, bitwise_xor_at_dyn, divide_at, divide_at_dyn,

@@ -384,14 +384,21 @@ pub fn scatter_out<'a, T: Element, I: Element>(
 
 /// The smallest element of each group, and its position along `dim` in `src`.
 ///
-/// Values as by [`scatter`]. Of equal elements the first wins; a group whose value is 0 for want
-/// of a winner has the position `src.shape[dim]`.
+/// * `src`, `index` and the values are as by [`scatter`] with [`Reduce::Min`].
+/// * `dim_size`: the number of groups. `None`: as many as `index` names, its largest number plus 1.
+/// * Of equal elements the first wins. A group without a winner has the value 0 and the position
+///   `src.shape[dim]`.
 ///
 /// ```
 /// let (src, index) = ([3.0f32, 1.0, 2.0, 1.0], [0i64, 2, 0, 2]);
 /// let (out, arg) = strew::torch_scatter::scatter_min(&src, &index, -1, None)?;
 /// assert_eq!(out.as_slice(), [2.0, 0.0, 1.0]);
 /// assert_eq!(arg.as_slice(), [2, 4, 1]);
+///
+/// // Four groups, of which the last has no element either.
+/// let (out, arg) = strew::torch_scatter::scatter_min(&src, &index, -1, Some(4))?;
+/// assert_eq!(out.as_slice(), [2.0, 0.0, 1.0, 0.0]);
+/// assert_eq!(arg.as_slice(), [2, 4, 1, 4]);
 /// # Ok::<(), strew::Error>(())
 /// ```
 ///
@@ -415,7 +422,18 @@ pub fn scatter_min<T: Element, I: Element>(
     Ok((typed(output.tensor), typed(output.arg)))
 }
 
-/// The largest element of each group, and its position along `dim` in `src`; see [`scatter_min`].
+/// The largest element of each group, and its position along `dim` in `src`. The arguments are
+/// those of [`scatter_min`]: the last one is the number of groups.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let (rows, group) = (array![[1.0, 5.0], [3.0, -1.0], [-2.0, -7.0]], vec![0usize, 0, 1]);
+/// let (most, row) = strew::torch_scatter::scatter_max(&rows, &group, 0, None)?;
+/// assert_eq!(most.to_ndarray(), array![[3.0, 5.0], [-2.0, -7.0]].into_dyn());
+/// assert_eq!(row.to_ndarray(), array![[1, 0], [2, 2]].into_dyn());
+/// # Ok::<(), strew::Error>(())
+/// ```
 ///
 /// # Errors
 /// As [`scatter`].
