@@ -147,9 +147,11 @@ fn installed(wheel: &Path) -> Outcome {
     run(venv.python().current_dir(&folder).args(["-c", call]))?;
     let module = ["-m", "strew", "ops", "torch.gather"];
     run(venv.python().current_dir(&folder).args(module))?;
-    run(Command::new(venv.bin().join("strew"))
-        .current_dir(&folder)
-        .arg("demo"))
+    for argument in ["--version", "demo"] {
+        let mut strew = Command::new(venv.bin().join("strew"));
+        run(strew.current_dir(&folder).arg(argument))?;
+    }
+    Ok(())
 }
 
 /// Builds a wheel of the source distribution with nothing of the checkout or of the caller's
