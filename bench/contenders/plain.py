@@ -48,14 +48,14 @@ def spellings(problem: Problem) -> list[Spelling]:
             return [_backward(problem)]
         case "elements":
             inner = int(np.prod(w.shape[w.dim + 1 :]))
-            return [_into(problem, "elements", w.shape[w.dim], inner)]
+            return [_into(problem, f"elements_{w.dtype}", w.shape[w.dim], inner)]
         case "nd":
             return [_into(problem, "nd", w.shape[1], w.width)]
         case "slice":
             columns = (w.shape[1], w.src_shape[1])
             return [_into(problem, "slice", *columns, *w.start, *w.step)]
         case "gather":
-            return _widths(problem, "gather", "gather_of")
+            return _widths(problem, f"gather_{w.dtype}", f"gather_of_{w.dtype}")
         case "flat" if w.reduce == "count":
             return [_into(problem, "counts")]
         case "flat" if not w.sized:
@@ -69,17 +69,14 @@ def spellings(problem: Problem) -> list[Spelling]:
     if w.reduce == "mean":
         return [_into(problem, "rows_mean", w.width)]
     which = f"{w.reduce}_{w.dtype}"
-    known = f"rows_of_{which}" if w.reduce in ("sum", "amax") and w.dtype == "float32" else None
-    return _widths(problem, f"rows_{which}", known)
+    return _widths(problem, f"rows_{which}", f"rows_of_{which}")
 
 
-def _widths(problem: Problem, name: str, known: str | None) -> list[Spelling]:
+def _widths(problem: Problem, name: str, known: str) -> list[Spelling]:
     """Rows of a width that is known at run time, and a small one at compile time."""
     width = problem.workload.width
-    found = [_into(problem, name, width)]
-    if known is not None and width in _KNOWN:
-        found.append(_into(problem, known, width))
-    return found
+    names = [name, known] if width in _KNOWN else [name]
+    return [_into(problem, which, width) for which in names]
 
 
 def _loop(name: str, *arrays: np.ndarray | None, sizes: tuple[int, ...] = ()) -> Callable:
@@ -138,7 +135,7 @@ def _backward(problem: Problem) -> Spelling:
     w, width = problem.workload, (problem.workload.width,)
     index, src, grad = problem.index, problem.src, problem.grad
     if w.reduce == "sum":
-        name, arrays = "gather", (index, grad)
+        name, arrays = f"gather_{w.dtype}", (index, grad)
     elif w.reduce == "mean":
         name, arrays = "mean_back", (index, grad)
     else:

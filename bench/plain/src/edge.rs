@@ -89,27 +89,40 @@ export! {
         loops::rows(out, index, src, width, add);
     rows_amax_float32(out: f32; index: i64, src: f32; width) =>
         loops::rows(out, index, src, width, larger);
+    rows_amax_float64(out: f64; index: i64, src: f64; width) =>
+        loops::rows(out, index, src, width, larger);
+    rows_amax_int64(out: i64; index: i64, src: i64; width) =>
+        loops::rows(out, index, src, width, larger);
     rows_prod_float32(out: f32; index: i64, src: f32; width) =>
         loops::rows(out, index, src, width, multiply);
     rows_of_sum_float32(out: f32; index: i64, src: f32; width) =>
         known!(width, 2 4 8 16, loops::rows_of::<_, WIDTH>(out, index, src, add));
     rows_of_amax_float32(out: f32; index: i64, src: f32; width) =>
         known!(width, 2 4 8 16, loops::rows_of::<_, WIDTH>(out, index, src, larger));
+    rows_of_amax_float64(out: f64; index: i64, src: f64; width) =>
+        known!(width, 2 4 8 16, loops::rows_of::<_, WIDTH>(out, index, src, larger));
+    rows_of_amax_int64(out: i64; index: i64, src: i64; width) =>
+        known!(width, 2 4 8 16, loops::rows_of::<_, WIDTH>(out, index, src, larger));
     rows_sum_float16(out: f16; index: i64, src: f16; width) =>
         loops::rows_wide(out, index, src, width, f16::from_f32);
     rows_mean(out: f32; index: i64, src: f32; width) => loops::rows_mean(out, index, src, width);
     rows_fresh(out: f32; index: i64, src: f32; width) => loops::rows_fresh(out, index, src, width);
 
-    elements(out: f32; index: i64, src: f32; axis, inner) =>
+    elements_float32(out: f32; index: i64, src: f32; axis, inner) =>
+        loops::elements(out, index, src, axis, inner);
+    elements_float64(out: f64; index: i64, src: f64; axis, inner) =>
         loops::elements(out, index, src, axis, inner);
     nd(out: f32; index: i64, src: f32; columns, width) =>
         loops::nd(out, index, src, columns, width);
     slice(out: f32; src: f32; columns, across, start, first, step, stride) =>
         loops::slice(out, src, [columns, across], [start, first], [step, stride]);
 
-    gather(out: f32; index: i64, src: f32; width) => loops::gather(out, index, src, width);
-    gather_of(out: f32; index: i64, src: f32; width) =>
-        known!(width, 2 4 8 16, loops::gather_of::<WIDTH>(out, index, src));
+    gather_float32(out: f32; index: i64, src: f32; width) => loops::gather(out, index, src, width);
+    gather_float64(out: f64; index: i64, src: f64; width) => loops::gather(out, index, src, width);
+    gather_of_float32(out: f32; index: i64, src: f32; width) =>
+        known!(width, 2 4 8 16, loops::gather_of::<_, WIDTH>(out, index, src));
+    gather_of_float64(out: f64; index: i64, src: f64; width) =>
+        known!(width, 2 4 8 16, loops::gather_of::<_, WIDTH>(out, index, src));
     mean_back(out: f32; index: i64, grad: f32; width) =>
         loops::mean_back(out, index, grad, width);
     amax_back(out: f32; index: i64, src: f32, largest: f32, grad: f32; width) =>

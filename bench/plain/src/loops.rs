@@ -153,7 +153,13 @@ pub fn largest(index: &[i64]) -> i64 {
 
 /// Sums of the elements of an array, each along an axis of length `axis` by an index of its own.
 /// `inner` is the number of elements between two neighbours on that axis.
-pub fn elements(out: &mut [f32], index: &[i64], src: &[f32], axis: usize, inner: usize) {
+pub fn elements<T: Copy + AddAssign>(
+    out: &mut [T],
+    index: &[i64],
+    src: &[T],
+    axis: usize,
+    inner: usize,
+) {
     let parts = index
         .chunks_exact(axis * inner)
         .zip(src.chunks_exact(axis * inner));
@@ -205,14 +211,14 @@ pub fn slice(
 }
 
 /// Copies the row that each index names. It is the gradient of a sum, too.
-pub fn gather(out: &mut [f32], index: &[i64], src: &[f32], width: usize) {
+pub fn gather<T: Copy>(out: &mut [T], index: &[i64], src: &[T], width: usize) {
     for (row, &at) in out.chunks_exact_mut(width).zip(index) {
         row.copy_from_slice(&src[at as usize * width..][..width]);
     }
 }
 
 /// As [`gather`], of a width that the compiler knows.
-pub fn gather_of<const WIDTH: usize>(out: &mut [f32], index: &[i64], src: &[f32]) {
+pub fn gather_of<T: Copy, const WIDTH: usize>(out: &mut [T], index: &[i64], src: &[T]) {
     let (out, src) = (out.as_chunks_mut::<WIDTH>().0, src.as_chunks::<WIDTH>().0);
     for (row, &at) in out.iter_mut().zip(index) {
         *row = src[at as usize];
@@ -393,7 +399,7 @@ mod tests {
         gather(&mut out, &[2, 0], &PAIRS, 2);
         assert_eq!(out, right);
         let mut out = [0.0; 4];
-        gather_of::<2>(&mut out, &[2, 0], &PAIRS);
+        gather_of::<_, 2>(&mut out, &[2, 0], &PAIRS);
         assert_eq!(out, right);
         let mut out = [0.0; 4];
         edges(&mut out, &[1, 1], &[2, 0], &PAIRS, 2);
