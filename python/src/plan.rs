@@ -17,7 +17,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCFunction, PyString, PyTuple};
 use std::num::NonZeroUsize;
 use std::time::Instant;
-use strew::{Bounds, Class, DType, Error, Problem, Reduce};
+use strew::{Bounds, Class, DType, Error, OtherMachine, Problem, Reduce};
 
 /// An index that is read, checked and analysed once, to run many times.
 ///
@@ -381,8 +381,11 @@ impl Plan {
     /// The text has the memory that the run needs at most beside its result (and, for a plan whose first
     /// grouped run it is, to group the updates), the bytes to move through memory and, if `measure` is true, the time that the run
     /// should take: the memory's bandwidth is measured for that, which takes some tenths of a second and
-    /// 128 MiB. docs/explain.md says how to read it. A notebook shows the same as a page with
-    /// pictures. Raises what `scatter` of such a source raises.
+    /// 128 MiB. `machine`, as in "64x200GB/s", adds what is predicted for a machine with so many cores, as
+    /// fast as those here, that reach this bandwidth together: for that, samples of the updates are run. "64"
+    /// takes the bandwidth of one core here for each, up to 200 GB/s. docs/explain.md says how to read it. A
+    /// notebook shows the same as a page with pictures. Raises what `scatter` of such a source raises, and
+    /// ValueError for text that is no machine, or for a machine with `measure=False`.
     ///
     /// >>> import strew
     /// >>> plan = strew.Plan([0, 0, 2])
@@ -393,8 +396,9 @@ impl Plan {
     /// rows 3
     /// ...
     #[pyo3(signature = (
-        shape, dtype = None, reduce = None, *, dim = Given::Is(0), measure = Given::Is(true)
-    ), text_signature = "($self, shape, dtype=None, reduce=None, *, dim=0, measure=True)")]
+        shape, dtype = None, reduce = None, *, dim = Given::Is(0), measure = Given::Is(true),
+        machine = None
+    ), text_signature = "($self, shape, dtype=None, reduce=None, *, dim=0, measure=True, machine=None)")]
     #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn explain(
         &self,
@@ -404,11 +408,16 @@ impl Plan {
         reduce: Option<&Bound<'_, PyAny>>,
         dim: Given<'_, i64>,
         measure: Given<'_, bool>,
+        machine: Option<Given<'_, String>>,
     ) -> PyResult<Py<PyAny>> {
         let shape = shape.shape("Plan.explain", "shape")?;
         let dim = dim.integer("Plan.explain", "dim")?;
         let measure = measure.flag("Plan.explain", "measure")?;
         let operator = operator(self.plan.name());
+        let machine = match machine {
+            None => None,
+            Some(given) => Some(machine_of(py, &operator, given, measure)?),
+        };
         let dtype = match dtype {
             None => DType::F32,
             Some(given) => dtype_named(&operator, given)?,
@@ -422,23 +431,28 @@ impl Plan {
         let threads = self.threads;
         let explain = || self.plan.explain(dtype, &shape, dim, &reduces);
         let mut told = strew::with_threads(threads, explain).map_err(failed)?;
-        let mut machine = None;
+        let mut measured = None;
         if measure {
-            let measured = py
+            let found = py
                 .detach(strew::Machine::measure)
                 .map_err(|problem| refuse(py, &operator, Class::Memory, problem))?;
-            let explain = || {
-                self.plan
-                    .explain_on(&measured, dtype, &shape, dim, &reduces)
-            };
+            let explain = || self.plan.explain_on(&found, dtype, &shape, dim, &reduces);
             told = strew::with_threads(threads, explain).map_err(failed)?;
-            machine = Some(measured);
+            measured = Some(found);
         }
-        let told = told.to_string();
+        let mut told = told.to_string();
+        let mut there = Vec::new();
+        if let (Some(measured), Some(machine)) = (&measured, &machine) {
+            let forecasts =
+                || (self.plan).forecasts(measured, machine, dtype, &shape, dim, &reduces);
+            let forecasts = py.detach(forecasts).map_err(failed)?;
+            told += &format!("\n{}", forecasts.table());
+            there.push(forecasts);
+        }
         // A notebook asks for the page, most callers do not.
         let plan = self.plan.clone();
         let page = move |py: Python<'_>| {
-            let report = || plan.report(machine.as_ref(), dtype, &shape, dim, &reduces);
+            let report = || plan.report(measured.as_ref(), &there, dtype, &shape, dim, &reduces);
             let page = py.detach(|| strew::with_threads(threads, report));
             page.map_err(|error| raise(py, &error))
         };
@@ -642,6 +656,25 @@ fn operator(name: Option<&str>) -> String {
         None => "Plan".to_owned(),
         Some(name) => format!("Plan {name:?}"),
     }
+}
+
+/// The machine that times are asked for.
+fn machine_of(
+    py: Python<'_>,
+    operator: &str,
+    given: Given<'_, String>,
+    measure: bool,
+) -> PyResult<OtherMachine> {
+    let text = given.word("Plan.explain", "machine")?;
+    let refused = |problem| refuse(py, operator, Class::Value, problem);
+    if !measure {
+        return Err(refused(Problem::Value {
+            argument: "machine".into(),
+            value: format!("{text:?}"),
+            expected: "with measure=False it must be None".into(),
+        }));
+    }
+    text.parse().map_err(refused)
 }
 
 fn defect(what: &str) -> PyErr {

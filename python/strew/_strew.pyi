@@ -179,6 +179,7 @@ class Plan:
         *,
         dim: SupportsIndex = 0,
         measure: bool = True,
+        machine: str | None = None,
     ) -> str: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod

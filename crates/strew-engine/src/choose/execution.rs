@@ -301,7 +301,8 @@ impl Execution {
         self.split.map_or(self.streams, |(_, threads)| threads)
     }
 
-    fn sharing(&self) -> String {
+    /// The same in words.
+    pub(crate) fn sharing(&self) -> String {
         match self.split {
             None if self.strategy == Strategy::ReplaceSlice && self.threads() > 1 => {
                 format!("by bytes of the output, {} threads", self.threads())

@@ -22,6 +22,8 @@ pub struct Profile {
     rows: usize,
     updates: usize,
     left_out: usize,
+    /// Updates of the row that takes most.
+    most: u64,
     /// How many rows take 0, 1, 2 to 3, 4 to 7, ... updates; empty if that was not counted.
     by_count: Vec<u64>,
     /// The updates of each stretch of the destination, of equal lengths but the last.
@@ -50,6 +52,14 @@ impl Profile {
                 *count = count.saturating_add(1);
             }
         }
+        // Of rows that are not counted singly at least one of a stretch takes its mean.
+        let most = match counts.iter().max() {
+            Some(&most) => u64::from(most),
+            None => {
+                let most = stretches.iter().max().copied().unwrap_or(0);
+                most.div_ceil(length as u64)
+            }
+        };
         let mut by_count = Vec::new();
         for count in counts {
             let class = (u32::BITS - count.leading_zeros()) as usize;
@@ -62,6 +72,7 @@ impl Profile {
             rows,
             updates: numbers.len(),
             left_out,
+            most,
             by_count,
             stretches,
         })
@@ -83,6 +94,12 @@ impl Profile {
     #[must_use]
     pub fn left_out(&self) -> usize {
         self.left_out
+    }
+
+    /// Updates of the row that takes most; above 2^27 rows at least as many as this.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        self.most
     }
 
     /// How many rows take 0, 1, 2 to 3, 4 to 7, ... updates; empty above 2^27 rows.
@@ -147,6 +164,7 @@ mod tests {
         assert_eq!(found.by_count(), [3, 1, 2]);
         assert_eq!((found.updates(), found.left_out()), (7, 1));
         assert_eq!(found.along(), [1, 0, 3, 0, 0, 2]);
+        assert_eq!((found.most(), profile(&[], 3).most()), (3, 0));
         assert_eq!(profile(&[], 0).along(), [0u64; 0]);
     }
 

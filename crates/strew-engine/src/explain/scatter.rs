@@ -52,11 +52,8 @@ impl Scatter<'_> {
     /// [`Problem::IndexOutOfBounds`], and [`Problem::Memory`] if there is no room for the counts.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn profile(&self) -> Result<Option<Profile>, Problem> {
-        if self.destinations.pairing().is_some() {
-            return Ok(None);
-        }
-        let found = self.destinations.row_numbers()?;
-        Profile::of(&found.numbers, found.rows).map(Some)
+        let counted = self.counted()?;
+        Ok(counted.map(|counted| counted.profile().clone()))
     }
 
     /// A strategy that takes all updates at once.

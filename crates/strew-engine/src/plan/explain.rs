@@ -2,6 +2,7 @@
 
 use crate::choose::plan_cost::Way;
 use crate::choose::split::Split;
+use crate::explain::forecast::Forecasts;
 use crate::explain::profile::Profile;
 use crate::explain::report::{Alternative, Report};
 use crate::explain::text;
@@ -22,13 +23,15 @@ use strew_kernel::tensor::{DType, DynView, Layout};
 type Facts = Vec<(&'static str, String)>;
 
 /// How some reductions would run.
-struct Told {
+pub(crate) struct Told {
     /// The way, and why.
-    way: (Way, &'static str),
+    pub way: (Way, &'static str),
     facts: Facts,
-    traffic: Option<Traffic>,
-    /// How it is shared out, and among how many threads.
-    split: Option<(Split, usize)>,
+    pub traffic: Option<Traffic>,
+    /// How the first is shared out, and among how many threads.
+    pub split: Option<(Split, usize)>,
+    /// Each thread reads the whole index.
+    pub looks: bool,
 }
 
 impl Told {
@@ -108,13 +111,15 @@ impl Plan {
     }
 
     /// What [`explain`](Self::explain) tells, as HTML to be put into a page: with the histogram of
-    /// the index, and, on a machine that was measured, with a roofline and the time of both ways.
+    /// the index, and, on a machine that was measured, with a roofline and the time of both ways,
+    /// and what [`forecasts`](Self::forecasts) predicted for other machines.
     ///
     /// # Errors
     /// As [`explain`](Self::explain).
     pub fn report(
         &self,
         machine: Option<&Machine>,
+        there: &[Forecasts],
         dtype: DType,
         shape: &[usize],
         dim: i64,
@@ -147,11 +152,12 @@ impl Plan {
             elements: each.saturating_mul(reduces.len()) as u64,
             machine,
             alternatives: &alternatives,
+            there,
         };
         Ok(report.fragment())
     }
 
-    fn tell(
+    pub(crate) fn tell(
         &self,
         dtype: DType,
         shape: &[usize],
@@ -184,6 +190,7 @@ impl Plan {
                 facts,
                 traffic: None,
                 split: None,
+                looks: false,
             });
         }
         if way.0 == Way::Grouped {
@@ -196,6 +203,7 @@ impl Plan {
                 facts,
                 traffic,
                 split: (threads > 1).then_some((Split::Owner, threads)),
+                looks: false,
             });
         }
         let src = one.view().broadcast_to(shape);
@@ -203,26 +211,26 @@ impl Plan {
             argument: "src".into(),
             why: "it has no such shape".into(),
         })?;
-        let mut split = None;
-        let traffic = self.in_order(&src, axis, reduces, &mut facts, &mut split)?;
-        Ok(Told {
+        let mut told = Told {
             way,
             facts,
-            traffic,
-            split,
-        })
+            traffic: None,
+            split: None,
+            looks: false,
+        };
+        self.in_order(&src, axis, reduces, &mut told)?;
+        Ok(told)
     }
 
-    /// What these reductions move if they run in order, one after the other. Adds their strategy
-    /// and their memory to `facts`. `split` becomes how the first is shared out.
+    /// Adds to `told` what these reductions do if they run in order, one after the other: their
+    /// strategy and their memory, how the first is shared out, and what they move.
     fn in_order(
         &self,
         src: &DynView<'_>,
         axis: usize,
         reduces: &[Reduce],
-        facts: &mut Facts,
-        split: &mut Option<(Split, usize)>,
-    ) -> Result<Option<Traffic>, Problem> {
+        told: &mut Told,
+    ) -> Result<(), Problem> {
         let dtype = src.dtype();
         let bytes = src.len().saturating_mul(dtype.size());
         let mut traffic: Option<Traffic> = None;
@@ -244,7 +252,9 @@ impl Plan {
             let execution = scatter.execution()?;
             let making = if keeps { self.room_for_lists() } else { 0 };
             if traffic.is_none() {
-                *split = execution.split();
+                told.split = execution.split();
+                told.looks = execution.looks_at_all();
+                let facts = &mut told.facts;
                 facts.push(("strategy", execution.strategy().to_string()));
                 facts.push(("why this strategy", execution.reason().to_owned()));
             }
@@ -255,8 +265,9 @@ impl Plan {
                 (next, earlier) => next.or(earlier),
             };
         }
-        facts.push(working_memory(most));
-        Ok(traffic)
+        told.facts.push(working_memory(most));
+        told.traffic = traffic;
+        Ok(())
     }
 
     /// Bytes that it takes to make the groups, unless they are there.

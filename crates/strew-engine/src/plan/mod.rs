@@ -9,6 +9,7 @@ pub mod cells;
 pub mod composite;
 pub mod explain;
 pub mod fold;
+mod forecast;
 pub mod members;
 pub mod positions;
 pub mod reduce;

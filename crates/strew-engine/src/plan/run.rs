@@ -265,7 +265,7 @@ impl Plan {
             .map_or_else(|| plan_cost::threads(bytes), |n| n.max(1))
     }
 
-    fn anew(
+    pub(crate) fn anew(
         &self,
         src: &DynView<'_>,
         dim: i64,
@@ -396,7 +396,7 @@ impl Plan {
         self.touched().saturating_mul(row)
     }
 
-    fn into(
+    pub(crate) fn into(
         &self,
         src: &DynView<'_>,
         dim: i64,

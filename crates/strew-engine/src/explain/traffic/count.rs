@@ -1,6 +1,6 @@
 //! Counts what a run moves: the stages of its traffic, from the execution and the space.
 
-use super::{Around, Began, Move, SAMPLE, Stage, Traffic};
+use super::{Around, BEGIN, Began, Move, SAMPLE, Stage, Traffic};
 use crate::choose::execution::Execution;
 use crate::choose::lookers::lookers;
 use crate::choose::split::Split;
@@ -33,6 +33,12 @@ struct Parts<'e> {
 }
 
 impl Execution {
+    /// Whether each of several threads reads the whole index, to find the updates of its own rows.
+    pub(crate) fn looks_at_all(&self) -> bool {
+        let lists = matches!(self.strategy(), Strategy::Partition | Strategy::Grouped);
+        matches!(self.split(), Some((Split::Owner, _))) && !lists
+    }
+
     /// What a run of this moves through memory.
     pub(crate) fn traffic_of(&self, space: &Space<'_>, around: Around) -> Traffic {
         let cut = &self.cut;
@@ -53,9 +59,9 @@ impl Execution {
         });
         let reach = pointed.fold(0, usize::saturating_add).min(whole);
         let at_random = !space.lookups.is_empty() && !in_order(space);
-        let owners = match self.split() {
-            Some((Split::Owner, threads)) if !lists(self.strategy()) => threads,
-            _ => 1,
+        let owners = match self.looks_at_all() {
+            true => self.threads(),
+            false => 1,
         };
         let parts = Parts {
             execution: self,
@@ -98,13 +104,13 @@ impl Parts<'_> {
             Began::InPlace => {}
             Began::Zeros => {
                 let fresh = self.whole.min(few);
-                stages.push(Stage::new("start the output").touches("new output", fresh));
+                stages.push(Stage::new(BEGIN).touches("new output", fresh));
             }
             Began::Filled => {
-                stages.push(Stage::new("start the output").touches("new output", self.whole));
+                stages.push(Stage::new(BEGIN).touches("new output", self.whole));
             }
             Began::Copied(read) => stages.push(
-                Stage::new("start the output")
+                Stage::new(BEGIN)
                     .moves("input that is copied", read, 0)
                     .touches("new output", self.whole),
             ),
@@ -274,11 +280,6 @@ impl Parts<'_> {
         let read = if visible { self.touched } else { 0 };
         stages.push(stage.moves("destination", read, self.touched));
     }
-}
-
-/// Whether a strategy reads the index once, whoever the destination belongs to.
-fn lists(strategy: Strategy) -> bool {
-    matches!(strategy, Strategy::Partition | Strategy::Grouped)
 }
 
 /// Whether a sample of the index, if there is one, says that rows come in their order.
