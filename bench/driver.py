@@ -36,7 +36,8 @@ def main() -> int:
     if options.statistics:
         return group_statistics.main(options.out, options.quick, options.docs)
     if options.scaling:
-        return scaling.main(options.out, options.workloads, options.quick, options.docs)
+        out, quick, docs = options.out, options.quick, options.docs
+        return scaling.main(out, options.workloads, quick, docs, options.check)
     workloads = read()
     try:
         chosen = select(workloads, options.workloads)
@@ -89,6 +90,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--plans", action="store_true")
     parser.add_argument("--statistics", action="store_true")
     parser.add_argument("--scaling", action="store_true")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--docs", action="store_true")
     return parser.parse_args()
 

@@ -15,7 +15,6 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,9 +22,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import scaling_model
+from . import scaling_check, scaling_model
 from .processor import processor
-from .scaling_model import CORES, Part
+from .scaling_calls import explained
+from .scaling_model import BANDWIDTH, CORES, Part
 from .scaling_rows import ScalingRow, rows
 
 __all__ = ["MOST", "THREADS", "Cost", "Measured", "costs", "main", "markdown", "over"]
@@ -69,12 +69,7 @@ class Measured:
 
     def speedups(self) -> list[tuple[float, str]]:
         """The model's speed-ups with each of `CORES`, and what binds them."""
-        processor = [
-            (part.threads, cost.processor)
-            for threads, cost in zip(THREADS, self.costs, strict=True)
-            if (part := self.part(threads)) is not None
-        ]
-        return scaling_model.speedups(processor, self.parts, self.hottest)
+        return scaling_model.speedups(self.parts)
 
 
 def _by_thread() -> dict[str, int]:
@@ -126,30 +121,12 @@ def costs(spelling: Any, rounds: int) -> list[Cost]:
 
 
 def _parts(row: ScalingRow, arrays: dict[str, Any], folder: Path) -> list[Part]:
-    """How runs go, by the number of cores; nothing of calls that torch_scatter does not have."""
-    import numpy as np
-
-    w = row.workload
-    plain = w.form in ("flat", "rows") and w.sized and not w.has_input and not w.in_place
-    # Its maximum gives positions too, and goes another way.
-    if not plain or w.reduce in ("count", "amax") or w.dtype == "bfloat16":
+    """What is predicted, by the number of cores; nothing of calls that torch_scatter has not."""
+    words = explained(row, arrays, folder)
+    if words is None:
         return []
-    np.save(folder / "index.npy", arrays["index"])
-    # No value is read: a file with a hole is enough.
-    np.lib.format.open_memmap(folder / "src.npy", "w+", arrays["src"].dtype, arrays["src"].shape)
-    command = os.environ.get("STREW_COMMAND", str(Path(sys.executable).with_name("strew")))
-    reduce = "mul" if w.reduce == "prod" else w.reduce
-
-    def explain(cores: int) -> Part:
-        words = ["explain", "torch_scatter.scatter", "--json", "--no-measure", "--dim", "0"]
-        words += ["--src", "src.npy", "--index", "index.npy", "--dim_size", str(w.cells)]
-        words += ["--reduce", reduce, "--threads", str(cores)]
-        said = subprocess.run([command, *words], cwd=folder, capture_output=True, check=True)
-        told = json.loads(said.stdout)
-        moved = sum(sum(ways.values()) for ways in told["bytes"].values())
-        return Part(cores, moved, f"{told['plan']['strategy']}; {told['plan']['shared out']}")
-
-    return [explain(cores) for cores in CORES]
+    machines = ["1", *(f"{cores}x{BANDWIDTH}" for cores in CORES[1:])]
+    return scaling_model.ask(words, machines, folder)
 
 
 def _hottest(arrays: dict[str, Any]) -> float:
@@ -250,17 +227,19 @@ trial at the beginning of W2f chose one. Rows were listed by their places in the
 _MODEL = """\
 ## A model of a large machine
 
-These figures are predicted, not measured. A run takes the longest of three times:
+These figures are predicted by `strew explain --machine`, not measured: for cores as fast as those
+here, which reach 200 GB/s together (one core has the bandwidth that it has here). A run takes the
+longer of two times:
 
-- its processor time, divided by the threads that it uses. The processor time of more threads is
-  that of the table above.
-- the processor time of one thread for the updates of the hottest cell, because one thread joins
-  all updates of a cell.
-- the bytes that it moves, by the model of `strew explain`, divided by 200 GB/s, the bandwidth of
-  all cores together.
+- that of the thread with most updates: their number, by the time of an update here. The tool
+  measures that time on a sample of the updates, with one thread and with two. A thread that reads
+  the whole index has the time of looking at each of its values besides.
+- the bytes that the run moves, divided by the bandwidth.
 
-The model leaves out that cores share caches, and that a thread takes time to wake up. It has not
-been compared with a machine of more than two cores.
+All updates of a cell are joined by one thread, so the hottest cell bounds the speed-up of runs that
+are shared out by destination. The model leaves out that cores share caches, and that a thread takes
+time to wake up. `cargo xtask bench --scaling --check` compares it with real times on 1 and 2
+threads. It has not been compared with a machine of more than two cores.
 
 ![predicted speed-up by the number of cores](scaling.svg)
 
@@ -320,8 +299,11 @@ def _write(found: list[tuple[ScalingRow, Measured]], rounds: int, out: Path) -> 
     scaling_model.draw(lines, out / "scaling.svg")
 
 
-def main(out: Path, patterns: list[str], quick: bool, docs: bool) -> int:
-    """Measures, and writes scaling.json, scaling.md and scaling.svg."""
+def main(out: Path, patterns: list[str], quick: bool, docs: bool, check: bool = False) -> int:
+    """Measures, and writes scaling.json, scaling.md and scaling.svg.
+
+    With `check`, compares predicted and real times instead, and writes scaling-check.md.
+    """
     known = {row.name: row for row in rows()}
     for pattern in patterns:
         if not fnmatch.filter(known, pattern):
@@ -329,6 +311,8 @@ def main(out: Path, patterns: list[str], quick: bool, docs: bool) -> int:
             return 2
     wanted = {name for p in patterns or ["*"] for name in fnmatch.filter(known, p)}
     chosen = [row for row in known.values() if row.name in wanted]
+    if check:
+        return scaling_check.main(chosen, out, quick)
     found: list[tuple[ScalingRow, Measured]] = []
     for row, measured in _measure(chosen, quick):
         found.append((row, measured))

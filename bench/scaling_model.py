@@ -1,93 +1,66 @@
-"""A model of a large machine: times by the number of cores, from what was counted and measured.
+"""The times that ``strew explain --machine`` predicts, by the number of cores.
 
-A run takes at least
-
-- its processor time, divided by the threads that it uses,
-- the processor time of one thread for the updates of the hottest cell, which one thread joins,
-- the bytes that it moves, divided by the machine's bandwidth.
-
-The longest of the three is the prediction.
+The model is strew's own: nothing is predicted here.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import re
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-__all__ = ["BANDWIDTH", "CORES", "Modelled", "Part", "draw", "predicted", "speedups"]
+__all__ = ["BANDWIDTH", "CORES", "HERE", "Part", "ask", "draw", "parts", "speedups"]
 
 CORES = [1, 2, 4, 8, 16, 32, 64, 128]
 
-# Bytes per second of all cores together.
-BANDWIDTH = 200e9
+# Of all cores together. One core cannot reach it; it has what it has here.
+BANDWIDTH = "200GB/s"
+
+# This machine.
+HERE = ["1", "2"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """How a run goes with a number of cores, as `strew explain` says."""
+    """What is predicted of a run with a number of cores."""
 
     cores: int
+    threads: int
     bytes: int
+    # The strategy, and how it is shared out.
     shared: str
-
-    @property
-    def threads(self) -> int:
-        """The threads that the run uses."""
-        found = re.search(r"(\d+) threads", self.shared)
-        return int(found[1]) if found else 1
-
-    @property
-    def by_cell(self) -> bool:
-        """Whether all updates of a cell are joined by one thread."""
-        return "by destination" in self.shared or "some blocks" in self.shared
-
-
-@dataclasses.dataclass(frozen=True)
-class Modelled:
-    """Predicted seconds, and what they go to."""
-
     seconds: float
     bound: str
 
 
-def processor(measured: Sequence[tuple[int, float]], threads: int) -> float:
-    """Processor time with this number of threads: a line between the two nearest measured ones."""
-    points = sorted(dict(measured).items())
-    low = max((p for p in points if p[0] <= threads), default=points[0])
-    high = min((p for p in points if p[0] >= threads), default=points[-1])
-    if low[0] == high[0]:
-        return low[1]
-    along = (threads - low[0]) / (high[0] - low[0])
-    return low[1] + along * (high[1] - low[1])
+def parts(told: dict[str, Any]) -> list[Part]:
+    """What a JSON answer of ``strew explain`` says of each machine."""
+    found = []
+    for machine in told["machines"]:
+        run = machine["run"]
+        shared = f"{run['strategy']}; {run['shared out']}"
+        cores, seconds, bound = machine["cores"], run["seconds"], run["bound"]
+        found.append(Part(cores, run["threads"], run["bytes"], shared, seconds, bound))
+    return found
 
 
-def predicted(
-    measured: Sequence[tuple[int, float]], part: Part, hottest: float, bandwidth: float
-) -> Modelled:
-    """The time of a run.
-
-    `measured` has the processor time by the threads that the runs used, `hottest` is the part of
-    the updates that goes to the hottest cell.
-    """
-    of_all = processor(measured, part.threads) / part.threads
-    of_cell = processor(measured, 1) * hottest if part.by_cell else 0.0
-    bounds = {
-        "processor": of_all,
-        "hottest cell": of_cell,
-        "bandwidth": part.bytes / bandwidth,
-    }
-    bound = max(bounds, key=lambda name: bounds[name])
-    return Modelled(bounds[bound], bound)
+def ask(words: Sequence[str], machines: Sequence[str], folder: Path) -> list[Part]:
+    """What the tool predicts for a call on machines such as ``64x200GB/s``."""
+    command = os.environ.get("STREW_COMMAND", str(Path(sys.executable).with_name("strew")))
+    line = [command, "explain", *words, "--json"]
+    line += [word for machine in machines for word in ("--machine", machine)]
+    said = subprocess.run(line, cwd=folder, capture_output=True, check=True)
+    return parts(json.loads(said.stdout))
 
 
-def speedups(
-    measured: Sequence[tuple[int, float]], parts: Sequence[Part], hottest: float
-) -> list[tuple[float, str]]:
-    """How many times as fast as one core each number of cores is, and what binds it."""
-    times = [predicted(measured, part, hottest, BANDWIDTH) for part in parts]
-    return [(times[0].seconds / time.seconds, time.bound) for time in times]
+def speedups(found: Sequence[Part]) -> list[tuple[float, str]]:
+    """How many times as fast as the first each is, and what binds it."""
+    return [(found[0].seconds / part.seconds, part.bound) for part in found]
 
 
 def draw(lines: dict[str, list[float]], path: Path) -> None:

@@ -17,6 +17,7 @@ from bench import (
     report,
     run,
     scaling,
+    scaling_check,
     scaling_model,
     scaling_rows,
     summary,
@@ -513,9 +514,12 @@ def test_a_skewed_index_is_what_its_name_says(skew):
 def measured(hottest, *milliseconds):
     """A row that took so long with each number of threads, and is shared out from 2 on."""
     found = [scaling.Cost(ms / 1e3, ms / 1e3, 0.5) for ms in milliseconds]
-    shared = {cores: f"in-order; by destination, {cores} threads" for cores in scaling_model.CORES}
-    shared[1] = "in-order; no, one thread"
-    parts = [scaling_model.Part(cores, 2_000_000, text) for cores, text in shared.items()]
+    parts = [
+        scaling_model.Part(
+            cores, cores, 2_000_000, "in-order; shared", max(1 / cores, hottest), "b"
+        )
+        for cores in scaling_model.CORES
+    ]
     return scaling.Measured(found, parts, hottest)
 
 
@@ -534,35 +538,29 @@ def test_processor_time_that_grows_is_listed():
     assert "2 rows; 1 grow by more" in text
     assert f"- {first.name}: 1.40 with 16 threads" in text
     assert f"| {second.name} | {second.title} | 10.0 | 1.20 | 1.20 | 1.40 |" in text
-    # A quarter of the time of one thread goes to the hottest cell.
-    line = next(line for line in text.splitlines() if line.endswith("| 25.0% | hottest cell |"))
-    assert (
-        line
-        == f"| {second.name} | 1.7 | 3.3 | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 | 25.0% | hottest cell |"
-    )
+    line = next(line for line in text.splitlines() if line.endswith("| 25.0% | b |"))
+    assert line == f"| {second.name} | 2.0 | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 | 25.0% | b |"
 
 
-def test_the_model_takes_the_longest_of_three_times():
-    Part, predicted = scaling_model.Part, scaling_model.predicted
-    times = [(1, 0.010), (16, 0.016), (64, 0.064)]
-    shared = Part(
-        16, 1_000_000, "partition; 16 threads that list a stretch each, and then join some blocks"
-    )
-    assert predicted(times, shared, 0.01, 1e9) == scaling_model.Modelled(0.001, "processor")
-    assert predicted(times, shared, 0.5, 1e9) == scaling_model.Modelled(0.005, "hottest cell")
-    assert predicted(times, shared, 0.01, 1e8) == scaling_model.Modelled(0.010, "bandwidth")
-    by_updates = Part(
-        16, 0, "in-order; by updates, 16 threads, all but one with a table of their own"
-    )
-    assert predicted(times, by_updates, 0.5, 1e9).bound == "processor"
-    alone = Part(64, 0, "in-order; no, one thread")
-    assert alone.threads == 1 and not alone.by_cell
-    assert [scaling_model.processor(times, n) for n in (1, 40, 64, 100)] == [
-        0.010,
-        0.040,
-        0.064,
-        0.064,
-    ]
+def test_the_model_is_what_the_tool_says():
+    run = {"strategy": "grouped", "shared out": "by destination", "threads": 60, "bytes": 5}
+    run |= {"seconds": 0.25, "bound": "processor"}
+    told = {"machines": [{"cores": 1, "run": run | {"seconds": 1.0}}, {"cores": 64, "run": run}]}
+    parts = scaling_model.parts(told)
+    shared = "grouped; by destination"
+    assert parts[1] == scaling_model.Part(64, 60, 5, shared, 0.25, "processor")
+    assert scaling_model.speedups(parts) == [(1.0, "processor"), (4.0, "processor")]
+
+
+def test_predictions_that_are_not_near_are_marked():
+    first, second, *_ = scaling_rows.rows()
+    good = scaling_check.Checked([0.010, 0.006], [0.012, 0.005], ["a", "b"])
+    bad = scaling_check.Checked([0.010, 0.006], [0.020, 0.006], ["a", "c"])
+    assert good.ratios == pytest.approx([1 / 1.2, 1.2])
+    assert all(scaling_check.holds(ratio) for ratio in good.ratios)
+    text = scaling_check.markdown([(first, good), (second, bad)])
+    assert "2 rows. Within 25% are 1 with 1 thread and 2 with 2." in text
+    assert f"| {second.name} | 10.0 | 20.0 | **0.50** | 6.0 | 6.0 | 1.00 | c |" in text
 
 
 def test_scaling_measures_every_number_of_threads():
