@@ -9,6 +9,7 @@ use crate::library::Library;
 use crate::output::give;
 use crate::plan::{Plan, rules};
 use crate::settings::{follow_torch, number_of_threads};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use std::num::NonZeroUsize;
@@ -252,6 +253,12 @@ impl Accumulator {
             }
         };
         taken.map_err(|error| {
+            let of_src = Some("src") == error.problem().argument();
+            if of_src && matches!(error.problem(), Problem::DType { .. }) {
+                let dtype = src.dtype().name();
+                let hint = format!("make the accumulator with dtype=\"{dtype}\", or convert src");
+                return PyTypeError::new_err(format!("{error}; {hint}"));
+            }
             let bounds = self.with(py, strew::Accumulator::bounds);
             explain_outside(py, raise(py, &error), bounds)
         })

@@ -7,6 +7,7 @@ use crate::errors::{refuse, wrong_kind};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyEllipsis;
 use std::convert::Infallible;
 use std::ops::Deref;
 use strew::{Class, Problem};
@@ -58,6 +59,44 @@ impl<T> Given<'_, T> {
 
     pub(crate) fn shape(self, function: &str, argument: &str) -> PyResult<T> {
         self.of(function, argument, "a sequence of sizes, each at least 0")
+    }
+}
+
+/// An argument that may be left out. None does not leave it out; `...` does.
+pub(crate) enum Maybe<T> {
+    Absent,
+    Is(T),
+}
+
+impl<'a, 'py, T: FromPyObject<'a, 'py>> FromPyObject<'a, 'py> for Maybe<T> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match given.is_instance_of::<PyEllipsis>() {
+            true => Ok(Self::Absent),
+            false => given.extract().map(Self::Is).map_err(Into::into),
+        }
+    }
+}
+
+/// An axis, by one of its two names.
+pub(crate) type Axis<'py> = Given<'py, Maybe<i64>>;
+
+/// What an axis is where a function is called without it.
+pub(crate) const NO_AXIS: Axis<'static> = Given::Is(Maybe::Absent);
+
+/// The axis that `dim` or `axis` names; by default the first one.
+pub(crate) fn axis_of(function: &str, dim: Axis<'_>, axis: Axis<'_>) -> PyResult<i64> {
+    match (
+        dim.integer(function, "dim")?,
+        axis.integer(function, "axis")?,
+    ) {
+        (Maybe::Absent, Maybe::Absent) => Ok(0),
+        (Maybe::Is(one), Maybe::Absent) | (Maybe::Absent, Maybe::Is(one)) => Ok(one),
+        (Maybe::Is(_), Maybe::Is(_)) => {
+            let why = "dim and axis are one argument: give one of them";
+            Err(PyTypeError::new_err(format!("{function}: {why}")))
+        }
     }
 }
 

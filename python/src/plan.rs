@@ -3,7 +3,7 @@
 use crate::argument::{dtype_named, integer, not_too_long};
 use crate::array::{Array, kind_of};
 use crate::errors::{explain_outside, raise, refuse, wrong_kind};
-use crate::given::{Given, Word};
+use crate::given::{Axis, Given, NO_AXIS, Word, axis_of};
 use crate::interrupt::interruptible;
 use crate::library::{Library, is_tensor};
 use crate::operator::WATCHED_FROM;
@@ -44,6 +44,8 @@ use strew::{Bounds, Class, DType, Error, OtherMachine, Problem, Reduce};
 ///     Errors and `explain` show it.
 /// threads : int, optional
 ///     How many threads a run of the plan may use; by default as many as other runs.
+///
+/// The methods that take `dim` take it as `axis`, too.
 ///
 /// Raises
 /// ------
@@ -146,7 +148,11 @@ impl Plan {
         let view = index
             .view()
             .map_err(|problem| refuse(py, &operator, Class::Value, problem))?;
-        let made = py.detach(|| strew::Plan::new_dyn(&view, size, bounds, name));
+        let make = || strew::Plan::new_dyn(&view, size, bounds, name);
+        let (made, interrupt) = watched(py, index.len(), threads, make);
+        if let Some(raised) = interrupt {
+            return Err(raised);
+        }
         let failed = |error: Error| explain_outside(py, raise(py, &error), bounds);
         made.map(|plan| Self { plan, threads }).map_err(failed)
     }
@@ -247,21 +253,22 @@ impl Plan {
     /// >>> plan.scatter(np.array([[1, 2, 3]]), "max", dim=1, out=np.array([[9, 0]]))
     /// array([[9, 2]])
     #[pyo3(signature = (
-        src, reduce = Given::Is(Word::Usual("sum")), *, dim = Given::Is(0), out = None,
+        src, reduce = Given::Is(Word::Usual("sum")), *, dim = NO_AXIS, axis = NO_AXIS, out = None,
         include_self = Given::Is(true)
-    ), text_signature = "($self, src, reduce='sum', *, dim=0, out=None, include_self=True)")]
+    ), text_signature = "($self, src, reduce='sum', *, dim=0, axis=..., out=None, include_self=True)")]
     fn scatter<'py>(
         slf: &Bound<'py, Self>,
         src: &Bound<'py, PyAny>,
         reduce: Given<'py, Word>,
-        dim: Given<'py, i64>,
+        dim: Axis<'py>,
+        axis: Axis<'py>,
         out: Option<&Bound<'py, PyAny>>,
         include_self: Given<'py, bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (src.py(), slf.get());
         let plan = &this.plan;
         let reduce = parse(py, plan, &reduce.word("Plan.scatter", "reduce")?)?;
-        let dim = dim.integer("Plan.scatter", "dim")?;
+        let dim = axis_of("Plan.scatter", dim, axis)?;
         let include_self = include_self.flag("Plan.scatter", "include_self")?;
         if let Some(methods) = torch_methods(src, out)? {
             let given = (slf, src, reduce.name(), dim, out, include_self);
@@ -290,18 +297,19 @@ impl Plan {
     /// >>> plan = strew.Plan([0, 2, 0, 2])
     /// >>> plan.scatter_with_arg(np.array([2.0, 3.0, 2.0, 4.0]), "max")
     /// (array([2., 0., 4.]), array([0, 4, 3]))
-    #[pyo3(signature = (src, reduce, *, dim = Given::Is(0)),
-        text_signature = "($self, src, reduce, *, dim=0)")]
+    #[pyo3(signature = (src, reduce, *, dim = NO_AXIS, axis = NO_AXIS),
+        text_signature = "($self, src, reduce, *, dim=0, axis=...)")]
     fn scatter_with_arg<'py>(
         &self,
         src: &Bound<'py, PyAny>,
         reduce: Given<'py, Word>,
-        dim: Given<'py, i64>,
+        dim: Axis<'py>,
+        axis: Axis<'py>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let py = src.py();
         let reduce = reduce.word("Plan.scatter_with_arg", "reduce")?;
         let reduce = parse(py, &self.plan, &reduce)?;
-        let dim = dim.integer("Plan.scatter_with_arg", "dim")?;
+        let dim = axis_of("Plan.scatter_with_arg", dim, axis)?;
         let made = self.run(src, "src", |src| {
             let (made, arg) = self.plan.scatter_with_arg_dyn(src, dim, reduce)?;
             Ok(vec![made, arg])
@@ -320,16 +328,17 @@ impl Plan {
     /// >>> import strew
     /// >>> strew.Plan([1, 1, 0]).reduce(np.array([1.0, 2.0, 5.0]), ["sum", "mean", "max"])
     /// (array([5., 3.]), array([5. , 1.5]), array([5., 2.]))
-    #[pyo3(signature = (src, reduces, *, dim = Given::Is(0)),
-        text_signature = "($self, src, reduces, *, dim=0)")]
+    #[pyo3(signature = (src, reduces, *, dim = NO_AXIS, axis = NO_AXIS),
+        text_signature = "($self, src, reduces, *, dim=0, axis=...)")]
     fn reduce<'py>(
         slf: &Bound<'py, Self>,
         src: &Bound<'py, PyAny>,
         reduces: &Bound<'py, PyAny>,
-        dim: Given<'py, i64>,
+        dim: Axis<'py>,
+        axis: Axis<'py>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let (py, this) = (src.py(), slf.get());
-        let dim = dim.integer("Plan.reduce", "dim")?;
+        let dim = axis_of("Plan.reduce", dim, axis)?;
         let reduces = names(&this.plan, "reduces", reduces)?;
         if let Some(methods) = torch_methods(src, None)? {
             let names: Vec<&str> = reduces.iter().map(|reduce| reduce.name()).collect();
@@ -356,14 +365,15 @@ impl Plan {
     /// array([[3, 4],
     ///        [0, 0],
     ///        [1, 2]])
-    #[pyo3(signature = (src, *, dim = Given::Is(0)), text_signature = "($self, src, *, dim=0)")]
+    #[pyo3(signature = (src, *, dim = NO_AXIS, axis = NO_AXIS), text_signature = "($self, src, *, dim=0, axis=...)")]
     fn gather<'py>(
         slf: &Bound<'py, Self>,
         src: &Bound<'py, PyAny>,
-        dim: Given<'py, i64>,
+        dim: Axis<'py>,
+        axis: Axis<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (src.py(), slf.get());
-        let dim = dim.integer("Plan.gather", "dim")?;
+        let dim = axis_of("Plan.gather", dim, axis)?;
         if let Some(methods) = torch_methods(src, None)? {
             return methods.call_method1(intern!(py, "gather"), (slf, src, dim));
         }
@@ -396,9 +406,10 @@ impl Plan {
     /// rows 3
     /// ...
     #[pyo3(signature = (
-        shape, dtype = None, reduce = None, *, dim = Given::Is(0), measure = Given::Is(true),
+        shape, dtype = None, reduce = None, *, dim = NO_AXIS, axis = NO_AXIS, measure = Given::Is(true),
         machine = None
-    ), text_signature = "($self, shape, dtype=None, reduce=None, *, dim=0, measure=True, machine=None)")]
+    ), text_signature = "($self, shape, dtype=None, reduce=None, *, dim=0, axis=..., measure=True, \
+        machine=None)")]
     #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn explain(
         &self,
@@ -406,12 +417,13 @@ impl Plan {
         shape: Given<'_, Vec<usize>>,
         dtype: Option<&Bound<'_, PyAny>>,
         reduce: Option<&Bound<'_, PyAny>>,
-        dim: Given<'_, i64>,
+        dim: Axis<'_>,
+        axis: Axis<'_>,
         measure: Given<'_, bool>,
         machine: Option<Given<'_, String>>,
     ) -> PyResult<Py<PyAny>> {
         let shape = shape.shape("Plan.explain", "shape")?;
-        let dim = dim.integer("Plan.explain", "dim")?;
+        let dim = axis_of("Plan.explain", dim, axis)?;
         let measure = measure.flag("Plan.explain", "measure")?;
         let operator = operator(self.plan.name());
         let machine = match machine {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re as _re
 import sys as _sys
 from contextlib import suppress as _suppress
-from difflib import get_close_matches as _close
 from typing import TYPE_CHECKING
 
 import numpy as _np
@@ -15,26 +14,6 @@ from ._strew import Plan as _Plan
 
 if TYPE_CHECKING:
     from typing import Any
-
-# Reductions by names that other libraries have for them.
-_REDUCTIONS = {
-    "add": "sum",
-    "amax": "max",
-    "amin": "min",
-    "average": "mean",
-    "avg": "mean",
-    "lag": "shift",
-    "maximum": "max",
-    "minimum": "min",
-    "mul": "prod",
-    "n_unique": "nunique",
-    "percentile": "quantile",
-    "product": "prod",
-    "size": "len",
-    "stdev": "std",
-    "unique": "nunique",
-    "variance": "var",
-}
 
 # Calls by the names that people know their jobs by. docs/which.md has all of them.
 _JOBS = {
@@ -54,10 +33,14 @@ _JOBS = {
 }
 
 
+# Names of reductions that people look for as functions.
+_REDUCTIONS = ("count", "max", "mean", "median", "min", "prod", "quantile", "std", "sum", "var")
+
+
 def explain(error: BaseException, src: Any, index: Any) -> None:
     """Adds to an error which reduction, axis or function was meant, where that can be told."""
     said = _errors.said(error)
-    unknown = _re.search(r'reduce = "(\w+)": it must be one of (.*)', said)
+    unknown = _re.search(r'reduce = "(\w+)": it must be one of ([^;]*)', said)
     if unknown:
         _add(error, _reduction(unknown[1], unknown[2].split(", ")))
     elif isinstance(error, MemoryError):
@@ -76,13 +59,12 @@ def _add(error: BaseException, hint: str | None) -> None:
 
 
 def _reduction(name: str, known: list[str]) -> str | None:
-    """The reduction that is meant by a name that is none."""
+    """The reduction and the option that are meant by a name that is none."""
     for before, option in (("nan", "skipna"), ("exact_", "exact")):
         if name.startswith(before) and name.removeprefix(before) in known:
             plain = name.removeprefix(before)
             return f'strew.aggregate takes reduce="{plain}" with {option}=True'
-    near = [_REDUCTIONS[name]] if name in _REDUCTIONS else _close(name, known, 1)
-    return f"did you mean {near[0]}?" if near and near[0] in known else None
+    return None
 
 
 def _many_groups(index: Any) -> str | None:
@@ -133,6 +115,8 @@ def no_such_name(name: str) -> AttributeError:
     """The error about a name that the package does not have, with the one that does its job."""
     said = f"module 'strew' has no attribute {name!r}"
     hints = [_JOBS[name]] if name in _JOBS else []
+    if name in _REDUCTIONS:
+        hints.append(f"strew.aggregate(values, groups, '{name}')")
     if not name.startswith("_"):
         hints += _in_modules(name)[:3]
     if hints:

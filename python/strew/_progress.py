@@ -21,10 +21,12 @@ def progress(show: bool | Callable[[int, int], object] = True) -> Iterator[None]
     """Show how far the long runs in a block are.
 
     Runs of a million elements or more are shown, from their first 50 milliseconds on: those of
-    `strew.scatter`, `strew.gather`, plans and the functions of the frameworks, and sums, products
-    and extremes of `strew.aggregate`. Other statistics of groups do not say how far they are. It
-    holds for what this Python thread calls. `strew.scatter`, `strew.gather` and `strew.aggregate`
-    have an argument `progress` that does the same for one call.
+    `strew.scatter`, `strew.gather`, `strew.aggregate`, plans and the functions of the frameworks.
+    The making of a `strew.Plan` is told while the index is read, and after each of its two further
+    passes. It holds for what this Python thread calls. A Python function as reduction, the lists of
+    a plan's groups and `strew.Accumulator.update` do not say how far they are. `strew.scatter`,
+    `strew.gather` and `strew.aggregate` have an argument `progress` that does the same for one
+    call.
 
     Parameters
     ----------

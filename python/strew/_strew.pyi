@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from types import EllipsisType
 from typing import Any, Literal, SupportsIndex, TypeAlias, final
 
 import numpy as np
@@ -161,16 +162,33 @@ class Plan:
         reduce: _Reduce = "sum",
         *,
         dim: SupportsIndex = 0,
+        axis: SupportsIndex | EllipsisType = ...,
         out: Array | None = None,
         include_self: bool = True,
     ) -> Array: ...
     def scatter_with_arg(
-        self, src: Array | Numbers, reduce: Literal["min", "max"], *, dim: SupportsIndex = 0
+        self,
+        src: Array | Numbers,
+        reduce: Literal["min", "max"],
+        *,
+        dim: SupportsIndex = 0,
+        axis: SupportsIndex | EllipsisType = ...,
     ) -> tuple[Array, Array]: ...
     def reduce(
-        self, src: Array | Numbers, reduces: Sequence[_Reduce], *, dim: SupportsIndex = 0
+        self,
+        src: Array | Numbers,
+        reduces: Sequence[_Reduce],
+        *,
+        dim: SupportsIndex = 0,
+        axis: SupportsIndex | EllipsisType = ...,
     ) -> tuple[Array, ...]: ...
-    def gather(self, src: Array | Numbers, *, dim: SupportsIndex = 0) -> Array: ...
+    def gather(
+        self,
+        src: Array | Numbers,
+        *,
+        dim: SupportsIndex = 0,
+        axis: SupportsIndex | EllipsisType = ...,
+    ) -> Array: ...
     def explain(
         self,
         shape: Sequence[int],
@@ -178,6 +196,7 @@ class Plan:
         reduce: _Reduce | Sequence[_Reduce] | None = None,
         *,
         dim: SupportsIndex = 0,
+        axis: SupportsIndex | EllipsisType = ...,
         measure: bool = True,
         machine: str | None = None,
     ) -> str: ...

@@ -39,9 +39,15 @@ def test_a_name_that_is_like_no_other():
         strew.aggregate(VALUES, [0, 1, 0], "zzz")
 
 
-def test_every_other_name_leads_to_a_reduction():
-    for name in set(_hints._REDUCTIONS.values()):
-        strew.aggregate(VALUES, [0, 1, 0], name)
+def test_plans_and_accumulators_say_it_too():
+    plan = strew.Plan([0, 1, 0])
+    for run in (plan.scatter, lambda src, reduce: plan.reduce(src, [reduce])):
+        with pytest.raises(ValueError, match=r"exact_mean; did you mean sum\?$"):
+            run(VALUES, "add")
+        with pytest.raises(ValueError, match="exact_mean; aggregate has median$"):
+            run(VALUES, "median")
+    with pytest.raises(ValueError, match=r"^Accumulator: .*; did you mean mean\?$"):
+        strew.Accumulator(3, "avg")
 
 
 @pytest.mark.parametrize("run", [strew.aggregate, strew.scatter], ids=["aggregate", "scatter"])
@@ -127,6 +133,8 @@ def test_a_table_of_values():
         ("bincount", ": use strew.numpy.bincount"),
         ("histogram", ": use strew.scatter(weights, np.digitize(values, edges) - 1, "),
         ("groupby", ": use strew.aggregate(values, by=keys, reduce='mean')"),
+        ("value_counts", ": use strew.aggregate(by=keys, reduce='len')"),
+        ("median", ": use strew.aggregate(values, groups, 'median')"),
         ("segment_max", ": use strew.jax.ops.segment_max or strew."),
         ("scatter_add", ": use strew.torch.scatter_add or strew.torch_scatter.scatter_add or "),
         ("zzz", ""),
@@ -154,3 +162,9 @@ def test_every_call_that_is_named_for_a_job_runs():
     }
     for call in _hints._JOBS.values():
         assert eval(call, {}, known) is not None, call
+
+
+def test_another_dtype_than_that_of_an_accumulator():
+    said = 'it must be float64; make the accumulator with dtype="float32", or convert src$'
+    with pytest.raises(TypeError, match=f"^Accumulator: src has dtype float32: {said}"):
+        strew.Accumulator(2, "mean").update(VALUES.astype("float32"), [0, 1, 0])

@@ -367,3 +367,24 @@ def test_many_threads_use_one_plan():
     assert len(found) == 6
     for one in found:
         identical(one, expected)
+
+
+def test_an_axis_has_two_names():
+    plan, src = strew.Plan([0, 2, 0]), np.arange(6.0).reshape(2, 3)
+    assert plan.scatter(src, axis=1).tolist() == plan.scatter(src, dim=1).tolist()
+    assert plan.reduce(src, ["sum"], axis=-1)[0].tolist() == plan.scatter(src, dim=1).tolist()
+    assert plan.gather(src, axis=1).tolist() == [[0, 2, 0], [3, 5, 3]]
+    found, places = plan.scatter_with_arg(src, "max", axis=1)
+    assert (found.tolist(), places.tolist()) == ([[2, 0, 1], [5, 0, 4]], [[2, 3, 1], [2, 3, 1]])
+    assert plan.explain((2, 3), axis=1, measure=False)
+    runs = {
+        "scatter": lambda **how: plan.scatter(src, **how),
+        "reduce": lambda **how: plan.reduce(src, ["sum"], **how),
+        "gather": lambda **how: plan.gather(src, **how),
+        "explain": lambda **how: plan.explain((2, 3), **how),
+    }
+    for name, run in runs.items():
+        with pytest.raises(TypeError, match=f"^Plan.{name}: dim and axis are one argument: give"):
+            run(dim=1, axis=1)
+        with pytest.raises(TypeError, match=f"^Plan.{name}: axis must be an integer of 64 bits"):
+            run(axis=None)

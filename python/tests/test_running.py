@@ -191,6 +191,35 @@ def test_progress_of_a_long_run():
         long_run(progress=stop)
 
 
+@pytest.mark.parametrize("reduce", ["mean", "std", "count", "len", "cumsum", "median", "rank"])
+def test_progress_of_statistics(reduce):
+    told = []
+    # Runs of less than 50 ms say nothing.
+    for count in (1 << n for n in range(22, 28)):
+        src = np.arange(count, dtype=np.uint8)
+        index = src * np.uint8(7)
+        made = strew.aggregate(src, index, reduce, progress=lambda *how: told.append(how))
+        if told:
+            break
+    assert told and all(0 < done <= total for done, total in told)
+    assert made.tobytes() == strew.aggregate(src, index, reduce).tobytes()
+
+    def stop(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        strew.aggregate(np.tile(src, 2), np.tile(index, 2), reduce, progress=stop)
+
+
+def test_progress_of_the_making_of_a_plan():
+    index = np.arange(20_000_000) * 7919 % 10_000_019
+    told = []
+    with strew.progress(lambda done, total: told.append((done, total))):
+        plan = strew.Plan(index)
+    assert told and all(0 < done <= total == 3 * len(index) for done, total in told)
+    assert len(plan) == len(index)
+
+
 def test_a_bar_of_a_long_run(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     long_run(progress=True)

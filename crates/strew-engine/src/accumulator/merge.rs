@@ -66,7 +66,7 @@ impl Accumulator {
                 }
             };
         };
-        let mut found = try_vec("the groups of an accumulator", records)?;
+        let mut found = try_vec("the list of groups of an accumulator", records)?;
         match groups {
             None => found.extend(0..records.cast_signed() as i64),
             Some(groups) => found.extend_from_slice(groups),

@@ -40,7 +40,10 @@ impl Spans {
     /// [`Problem::Memory`].
     pub(super) fn reserve(&mut self) -> Result<(), Problem> {
         if self.0.len() == self.0.capacity() {
-            let mut more = try_vec("the positions of an accumulator", self.0.len() * 2 + 4)?;
+            let mut more = try_vec(
+                "the list of positions of an accumulator",
+                self.0.len() * 2 + 4,
+            )?;
             more.append(&mut self.0);
             self.0 = more;
         }
@@ -78,7 +81,7 @@ impl Spans {
     /// [`Problem::Memory`].
     pub(super) fn joined(&self, other: &Self) -> Result<Self, Problem> {
         let room = self.0.len() + other.0.len();
-        let mut all: Vec<Range<usize>> = try_vec("the positions of an accumulator", room)?;
+        let mut all: Vec<Range<usize>> = try_vec("the list of positions of an accumulator", room)?;
         all.extend(self.0.iter().chain(&other.0).cloned());
         all.sort_unstable_by_key(|span| span.start);
         all.dedup_by(|next, last| {

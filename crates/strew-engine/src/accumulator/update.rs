@@ -94,7 +94,7 @@ impl Accumulator {
         match self.touched {
             None => self.join(src, &Planned(plan), start, groups)?,
             Some(_) => {
-                let mut rows = try_vec("the rows of a chunk", plan.len())?;
+                let mut rows = try_vec("the list of rows of a chunk", plan.len())?;
                 rows.resize(plan.len(), -1);
                 Planned(plan).read_rows(0, &mut rows);
                 self.join_found(src, rows, start)?;
@@ -142,7 +142,7 @@ impl Accumulator {
     fn rows_of_chunk(&self, index: &DynView<'_>) -> Result<(Vec<i64>, usize), Problem> {
         // Without a size every number that is not negative names a group.
         let size = self.size.unwrap_or(isize::MAX.cast_unsigned());
-        let mut rows = try_vec("the rows of a chunk", index.len())?;
+        let mut rows = try_vec("the list of rows of a chunk", index.len())?;
         let mut most = -1;
         let good = index.all_integers(|block| {
             for &number in block {

@@ -40,7 +40,7 @@ impl Profile {
         let length = rows.div_ceil(STRETCHES).max(1);
         let mut stretches = vec![0u64; rows.div_ceil(length)];
         let single = if rows <= MOST_ROWS { rows } else { 0 };
-        let mut counts: Vec<u32> = try_vec("the updates of each row", single)?;
+        let mut counts: Vec<u32> = try_vec("the table of updates of each row", single)?;
         counts.resize(single, 0);
         let mut left_out = 0;
         for row in numbers.iter() {

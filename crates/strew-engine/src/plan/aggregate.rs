@@ -4,6 +4,7 @@ use crate::checks::{axis, expect_shape};
 use crate::context::Context;
 use crate::plan::Plan;
 use crate::plan::as_scatter::as_scatter;
+use crate::plan::names;
 use crate::plan::statistics::{Among, Groups, Numbers};
 use crate::scatter::bounds::Bounds;
 use std::str::FromStr;
@@ -360,11 +361,7 @@ impl FromStr for Aggregate {
         let found = ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, aggregate)| *aggregate).ok_or_else(|| {
             let known: Vec<_> = ALL.iter().map(|(name, _)| *name).collect();
-            crate::plan::context(None).error(Problem::Value {
-                argument: "reduce".into(),
-                value: format!("{name:?}"),
-                expected: format!("it must be one of {}", known.join(", ")),
-            })
+            crate::plan::context(None).error(names::unknown(name, &known))
         })
     }
 }

@@ -121,7 +121,7 @@ impl Plan {
         if wanted != Some(rest.bytes.len()) {
             return Err(rest.refuse("they are cut off, or go on behind the end"));
         }
-        let mut numbers = RowIds::with_room("the row numbers of a plan", len, size)?;
+        let mut numbers = RowIds::with_room("the list of row numbers of a plan", len, size)?;
         let mut good = true;
         for number in rest.bytes.chunks_exact(width as usize) {
             let mut long = [0; 8];

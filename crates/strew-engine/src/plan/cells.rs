@@ -119,7 +119,7 @@ impl Plan {
 }
 
 fn none_of(count: usize) -> Result<Vec<bool>, Problem> {
-    let mut all = try_vec("the marks of rows", count)?;
+    let mut all = try_vec("the list of marked rows", count)?;
     all.resize(count, false);
     Ok(all)
 }

@@ -274,7 +274,7 @@ impl<T: Element, F: Fold<T>> Job<'_, T, F> {
         for (number, cells) in piece.matrices.iter_mut().enumerate() {
             let source = self.matrix(piece.first_matrix + number);
             let rows = cells.len() / self.inner;
-            let mut states = try_vec("the states of a fold", cells.len())?;
+            let mut states = try_vec("the list of states of a fold", cells.len())?;
             states.extend(cells.iter().map(|_| self.fold.identity()));
             let mut seen = 0;
             for (update, row) in self.plan.numbers().iter().enumerate() {
@@ -303,7 +303,7 @@ impl<T: Element, F: Fold<T>> Job<'_, T, F> {
         look: &mut Look<'_>,
     ) -> Result<bool, Problem> {
         let first = partition_point(groups.len(), |group| groups.row(group) < piece.first_row);
-        let mut states = try_vec("the states of a fold", self.inner.min(COLUMNS))?;
+        let mut states = try_vec("the list of states of a fold", self.inner.min(COLUMNS))?;
         for (number, cells) in piece.matrices.iter_mut().enumerate() {
             let source = self.matrix(piece.first_matrix + number);
             let (mut group, mut seen) = (first, 0);

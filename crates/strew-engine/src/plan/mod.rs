@@ -11,6 +11,7 @@ pub mod explain;
 pub mod fold;
 mod forecast;
 pub mod members;
+mod names;
 pub mod positions;
 pub mod reduce;
 pub mod run;
@@ -21,6 +22,7 @@ pub(crate) mod values;
 use crate::checks::{expect_dtype, expect_shape};
 use crate::choose::plan_cost::Way;
 use crate::context::Context;
+use crate::exec::pace::Pace;
 use crate::scatter::bounds::Bounds;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -38,6 +40,11 @@ pub use crate::plan::fold::Fold;
 pub use crate::plan::members::Members;
 pub use crate::plan::reduce::Reduce;
 pub use crate::plan::statistics::Among;
+
+/// Passes over an index that make a plan of it: its numbers, facts about them, and how many each
+/// row takes. Progress is told in the first one, and after each of the others.
+const PASSES: usize = 3;
+
 /// An index that has been read, checked and looked at once, to run many times.
 ///
 /// A plan owns a private copy of the row numbers, so a run can find no index out of bounds, and
@@ -129,11 +136,13 @@ impl Plan {
         name: Option<&str>,
     ) -> Result<Self, Problem> {
         let size = rows_of(index, size, bounds)?;
-        let mut numbers = RowIds::unset("the row numbers of a plan", index.len(), size)?;
+        let mut numbers = RowIds::unset("the list of row numbers of a plan", index.len(), size)?;
+        let pace = Pace::new(PASSES.saturating_mul(index.len()));
         let position = match numbers.parts(index.len().max(1)).first_mut() {
-            Some((_, part)) => resolve_all(index, bounds, size, part),
+            Some((_, part)) => resolve_all(index, bounds, size, part, &pace),
             None => index.len(),
         };
+        pace.check()?;
         if position < index.len() {
             return Err(Problem::IndexOutOfBounds {
                 argument: "index",
@@ -143,7 +152,7 @@ impl Plan {
                 size,
             });
         }
-        Self::of_numbers(Arc::new(numbers), size, name)
+        Self::known(Arc::new(numbers), size, name, &pace)
     }
 
     /// A plan of row numbers; those that are not below `size` are left out.
@@ -153,7 +162,20 @@ impl Plan {
         size: usize,
         name: Option<&str>,
     ) -> Result<Self, Problem> {
+        let pace = Pace::new((PASSES - 1).saturating_mul(numbers.len()));
+        Self::known(numbers, size, name, &pace)
+    }
+
+    /// A plan of row numbers that have been read.
+    fn known(
+        numbers: Arc<RowIds>,
+        size: usize,
+        name: Option<&str>,
+        pace: &Pace,
+    ) -> Result<Self, Problem> {
         let facts = Facts::of(&numbers, size);
+        pace.step(numbers.len());
+        pace.check()?;
         let mut groups = OnceLock::new();
         let multiplicity = match Histogram::count(&numbers, size, facts)? {
             Some(counted) => counted,
@@ -165,6 +187,8 @@ impl Plan {
                 multiplicity
             }
         };
+        pace.step(numbers.len());
+        pace.check()?;
         Ok(Self {
             index: Arc::new(Index {
                 name: name.map(str::to_owned),
@@ -379,8 +403,14 @@ pub(crate) fn rows_of(
 }
 
 /// Resolves all values of an index into row numbers. Gives the position of the first value that
-/// names no row, or the length of the index.
-fn resolve_all(index: &DynView<'_>, bounds: Bounds, size: usize, rows: &mut Part<'_>) -> usize {
+/// names no row, or where it was stopped, or the length of the index.
+fn resolve_all(
+    index: &DynView<'_>,
+    bounds: Bounds,
+    size: usize,
+    rows: &mut Part<'_>,
+    pace: &Pace,
+) -> usize {
     let (mut done, mut resolved) = (0, Vec::new());
     index.all_integers(|block| {
         resolved.clear();
@@ -400,7 +430,7 @@ fn resolve_all(index: &DynView<'_>, bounds: Bounds, size: usize, rows: &mut Part
         }
         rows.set(done, &resolved);
         done += resolved.len();
-        true
+        pace.step(resolved.len())
     });
     done
 }

@@ -1,6 +1,6 @@
 //! The reductions of a plan.
 
-use crate::plan::context;
+use crate::plan::{Aggregate, context, names};
 use crate::scatter::Start;
 use crate::scatter::reduction::{Finish, Init, Reduction};
 use std::fmt;
@@ -253,11 +253,13 @@ impl FromStr for Reduce {
     fn from_str(name: &str) -> Result<Self, Error> {
         let found = Self::ALL.into_iter().find(|r| r.name() == name);
         found.ok_or_else(|| {
-            context(None).error(Problem::Value {
-                argument: "reduce".into(),
-                value: format!("{name:?}"),
-                expected: format!("it must be one of {}", Self::ALL.map(Self::name).join(", ")),
-            })
+            let mut problem = names::unknown(name, &Self::ALL.map(Self::name));
+            if let (Problem::Value { expected, .. }, Ok(_)) =
+                (&mut problem, name.parse::<Aggregate>())
+            {
+                *expected += &format!("; aggregate has {name}");
+            }
+            context(None).error(problem)
         })
     }
 }

@@ -3,6 +3,7 @@
 use crate::choose::plan_cost::threads;
 use crate::choose::statistics::division;
 use crate::exec::crew::Crew;
+use crate::exec::pace::{Pace, PacedRows, PacedValues};
 use crate::plan::values::{Visit, visit};
 use crate::plan::{Plan, rows_of};
 use crate::scatter::bounds::Bounds;
@@ -10,6 +11,7 @@ use std::sync::OnceLock;
 use strew_kernel::error::Problem;
 use strew_kernel::group_stats::blocks::GroupStats;
 use strew_kernel::group_stats::output::{Count, Summary};
+use strew_kernel::group_stats::parts::Division;
 use strew_kernel::group_stats::read::{ReadRows, ReadValues};
 use strew_kernel::group_stats::statistics::Value;
 use strew_kernel::group_stats::stream::{Stream, is_streamed};
@@ -181,7 +183,7 @@ impl Groups<'_> {
     ///
     /// # Errors
     /// [`Problem::Layout`] if there is no such axis, of as many values as the index has;
-    /// [`Problem::IndexOutOfBounds`]; [`Problem::Memory`].
+    /// [`Problem::IndexOutOfBounds`]; [`Problem::Memory`]; [`Problem::Interrupted`].
     pub fn statistics(
         &self,
         src: &DynView<'_>,
@@ -316,6 +318,25 @@ fn make<T: Value>(
 ) -> Result<bool, Problem> {
     let (division, most) = division(stream, count.wanted, threads);
     let crew = Crew::new(most, None);
+    let elements = stream
+        .rows
+        .updates()
+        .saturating_mul(stream.outer)
+        .saturating_mul(stream.inner);
+    let pace = Pace::new(match division {
+        // Each part reads all rows.
+        Division::Rows => elements.saturating_mul(crew.threads()),
+        Division::Outer | Division::Updates => elements,
+    });
+    let rows = PacedRows {
+        rows: stream.rows,
+        pace: &pace,
+        each: stream.inner,
+    };
+    let stream = Stream {
+        rows: &rows,
+        ..*stream
+    };
     let parts = stream.parts(made, count, division, crew.threads())?;
     let done = crew.each(parts, |mut part, _| {
         let read = stream.make_part(&mut part, count)?;
@@ -323,6 +344,7 @@ fn make<T: Value>(
     });
     let no_index = || unreachable!("groups have been read before");
     let done = done.map_err(|fault| fault.into_problem(no_index))?;
+    pace.check()?;
     let read = done.iter().all(|(read, _)| *read);
     if read {
         let records = done.into_iter().filter_map(|(_, records)| records);
@@ -339,8 +361,22 @@ fn share<T: Value>(
     threads: usize,
 ) -> Result<(), Problem> {
     let crew = Crew::new(threads, None);
+    let kept = columns.groups.kept();
+    let pace = Pace::new(
+        kept.saturating_mul(columns.outer)
+            .saturating_mul(columns.inner),
+    );
+    let values = PacedValues {
+        values: columns.values,
+        pace: &pace,
+    };
+    let columns = GroupStats {
+        values: &values,
+        ..*columns
+    };
     let parts = columns.parts(made, count.wanted, crew.threads());
     let done = crew.each(parts, |part, _| Ok(columns.make(part, count)?));
     let no_index = || unreachable!("groups have been read before");
-    done.map(drop).map_err(|fault| fault.into_problem(no_index))
+    done.map_err(|fault| fault.into_problem(no_index))?;
+    pace.check()
 }
