@@ -7,6 +7,7 @@ use crate::aggregate_flags::{
     BEST, DDOF, DIM, EXACT, FILL, FRACTIONS, IGNORED, INDEX, LEAST, METHOD, MODE, NAME, NTH,
     PARTIAL, PERIODS, REDUCE, SIZE, SKIP, SMALLEST, SRC, START, STATES,
 };
+use crate::aggregate_given;
 use crate::chunks::{self, Call};
 use crate::dry_run::Intent;
 use crate::failure::{Failure, Result};
@@ -27,18 +28,19 @@ use strew::{
 
 /// `strew aggregate ...`
 pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
-    let names: Vec<&str> = text(matches, REDUCE).split(',').map(str::trim).collect();
-    let wanted = names
-        .iter()
-        .map(|name| name.parse())
-        .collect::<Result<Vec<Aggregate>, _>>()
-        .map_err(|error| Failure::from_operator(&error, &[]).renamed(NAME))?;
+    let wanted = wanted(matches)?;
+    aggregate_given::check(matches, &wanted)?;
     #[cfg(feature = "io")]
     if matches.contains_id(crate::aggregate_flags::BY) {
         return crate::by::by(matches, &wanted, options(matches)?, json, out);
     }
     let mut asked = flags::asked(matches, json);
-    for id in [SRC, INDEX] {
+    // What is counted without values are the numbers of the groups.
+    let of_values = match matches.contains_id(SRC) {
+        true => SRC,
+        false => INDEX,
+    };
+    for id in [of_values, INDEX] {
         asked.guard.reads_text(id, text(matches, id));
     }
     let to = Target::new(matches, &wanted, &asked)?;
@@ -51,16 +53,17 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
         start: matches.get_one(START).copied(),
         files: [SRC, INDEX].map(|id| (id, Some(text(matches, id)).filter(|text| is_file(text)))),
     };
-    let tensors = [SRC, INDEX].map(|id| (id, text(matches, id)));
+    let tensors = [of_values, INDEX].map(|id| (id, text(matches, id)));
     treat(flags::given_nulls(matches), &tensors).map_err(|f| f.for_operator(NAME))?;
-    let open = |id: &'static str| {
-        let opened = Series::open(text(matches, id));
-        opened.map_err(|failure| failure.for_operator(NAME).for_argument(id))
+    let opened = match of_values {
+        SRC => Some(open(matches, SRC)?),
+        _ => None,
     };
-    let (src, index) = (open(SRC)?, open(INDEX)?);
+    let index = open(matches, INDEX)?;
+    let src = opened.as_ref().unwrap_or(&index);
     if matches.get_flag(flags::DRY) {
         let (values, dtype) = (src.shape(), src.dtype());
-        let how = match by_chunks(&src, &index, &call) {
+        let how = match by_chunks(src, &index, &call) {
             Some(_) => "chunk by chunk",
             None => "at once",
         };
@@ -69,27 +72,53 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
     }
     match to {
         Target::Results(outputs) => {
-            let made = match by_chunks(&src, &index, &call) {
+            let made = match by_chunks(src, &index, &call) {
                 Some(mut all) => {
-                    chunks::update(&mut all, &src, &index, &call)?;
+                    chunks::update(&mut all, src, &index, &call)?;
                     all.result().map_err(|error| call.failed(error))?
                 }
-                None => at_once(matches, &src, &index, &call)?,
+                None => at_once(matches, opened.as_ref(), &index, &call)?,
             };
             give(&outputs, &wanted, made, json, out)
         }
-        Target::State(path) => {
-            if call.dim != 0 {
-                return Err(wrong(
-                    DIM,
-                    "it must be 0 with --partial: a state has the groups first",
-                ));
-            }
-            let mut all = chunks::accumulator(&src, &call)?;
-            chunks::update(&mut all, &src, &index, &call)?;
-            keep(&all, &path, json, out)
-        }
+        Target::State(path) => keep(&state_of(src, &index, &call)?, &path, json, out),
     }
+}
+
+/// What is to be made of each group.
+fn wanted(matches: &ArgMatches) -> Result<Vec<Aggregate>> {
+    let names = text(matches, REDUCE).split(',').map(str::trim);
+    let wanted = names
+        .map(str::parse::<Aggregate>)
+        .collect::<Result<Vec<_>, _>>();
+    wanted.map_err(|error| Failure::from_operator(&error, &[]).renamed(NAME))
+}
+
+/// The state of the groups after these values.
+fn state_of(src: &Series, index: &Series, call: &Call<'_>) -> Result<Accumulator> {
+    if call.dim != 0 {
+        return Err(wrong(
+            DIM,
+            "it must be 0 with --partial: a state has the groups first",
+        ));
+    }
+    let mut all = chunks::accumulator(src, call)?;
+    chunks::update(&mut all, src, index, call)?;
+    Ok(all)
+}
+
+/// The values, or their groups.
+fn open(matches: &ArgMatches, id: &'static str) -> Result<Series> {
+    Series::open(text(matches, id)).map_err(|failure| {
+        let failure = failure.for_operator(NAME).for_argument(id);
+        match failure.message().ends_with("which no tensor has") && id == INDEX {
+            true => {
+                let why = format!("{}; --by takes keys of such a type", failure.message());
+                failure.saying(why)
+            }
+            false => failure,
+        }
+    })
 }
 
 /// An accumulator that takes the values chunk by chunk, if they should be taken so: because they
@@ -103,10 +132,10 @@ fn by_chunks(src: &Series, index: &Series, call: &Call<'_>) -> Option<Accumulato
     }
 }
 
-/// The results of one call on all values.
+/// The results of one call on all values; without `src` on the numbers of the groups.
 fn at_once(
     matches: &ArgMatches,
-    src: &Series,
+    src: Option<&Series>,
     index: &Series,
     call: &Call<'_>,
 ) -> Result<Vec<DynTensor>> {
@@ -119,11 +148,13 @@ fn at_once(
         };
         read.map_err(|failure| failure.for_operator(NAME).for_argument(id))
     };
-    let (own_src, own_index) = (read(SRC, src)?, read(INDEX, index)?);
-    let (src, index) = (
-        view(own_src.as_ref(), src)?,
-        view(own_index.as_ref(), index)?,
-    );
+    let own_src = src.map(|src| read(SRC, src)).transpose()?;
+    let own_index = read(INDEX, index)?;
+    let index = view(own_index.as_ref(), index)?;
+    let src = match (&own_src, src) {
+        (Some(own), Some(src)) => view(own.as_ref(), src)?,
+        _ => index.clone(),
+    };
     let Call {
         wanted,
         size,
@@ -265,7 +296,11 @@ fn keep(all: &Accumulator, to: &Writable, json: bool, out: &mut impl Write) -> R
 fn state(path: &Path) -> Result<Accumulator> {
     let bytes =
         fs::read(path).map_err(|e| Failure::file(path, format!("it cannot be read: {e}")))?;
-    Accumulator::from_bytes(&bytes).map_err(|error| Failure::file(path, error.problem()))
+    Accumulator::from_bytes(&bytes).map_err(|error| {
+        let why = error.problem();
+        let hint = "the states that merge takes are written by strew aggregate --partial";
+        Failure::file(path, format!("{why}; {hint}"))
+    })
 }
 
 fn bounds(matches: &ArgMatches) -> Result<Bounds> {

@@ -51,6 +51,7 @@ pub(crate) fn commands() -> [Command; 2] {
             )
             .after_help(
                 "Examples:\n  strew aggregate --by month,carrier --value arr_delay flights.parquet --reduce mean,std,max,count\n  \
+                 strew aggregate --by carrier flights.parquet --reduce len\n  \
                  strew aggregate --src v.npy --index i.npy --reduce mean,std -o out.npz\n  \
                  strew aggregate --src v.npy --index i.npy --reduce sum --exact --size 1000 --partial 1.strew\n  \
                  strew aggregate --src 'v-*.npy' --index 'i-*.npy' --reduce mean --memory-limit 500M -o out.npy",
@@ -89,8 +90,8 @@ fn of_aggregate() -> Vec<Arg> {
         arg.action(ArgAction::SetTrue)
     };
     vec![
-        needed(value(SRC, "TENSOR", "The values. 'part-*.npy' are all files of such a name as one, in natural order")),
-        needed(value(INDEX, "TENSOR", "The group of each value along dim: integers, 1-d; several files too")),
+        array(value(SRC, "TENSOR", "The values; len and cumcount need none. 'part-*.npy' are all files of such a name as one, in natural order")),
+        array(value(INDEX, "TENSOR", "The group of each value along dim: integers, 1-d; several files too")),
         value(REDUCE, "WORDS", "What is made of each group: sum, prod, sumsq, mean, var, std, sem, skew, kurt, min, max, first, last, nth, median, quantile, mode, logsumexp, len, count, nunique, any, all, anynan, allnan, argmin, argmax, topk, argtopk; of each value: softmax, cumsum, cumprod, cummin, cummax, cumcount, shift, rank, sort, argsort. Several with commas between them")
             .default_value("sum"),
         value(DIM, "INTEGER", "The axis of the values that the index lies along")
@@ -136,14 +137,9 @@ fn of_aggregate() -> Vec<Arg> {
     ]
 }
 
-/// A tensor that must be given where groups have no keys.
-fn needed(arg: Arg) -> Arg {
-    let arg = arg.value_hint(ValueHint::FilePath);
-    #[cfg(feature = "io")]
-    let arg = arg.required_unless_present(BY);
-    #[cfg(not(feature = "io"))]
-    let arg = arg.required(true);
-    arg
+/// A tensor. The command itself says which are missing: the parser does not know which need values.
+fn array(arg: Arg) -> Arg {
+    arg.value_hint(ValueHint::FilePath)
 }
 
 /// Groups by keys.
@@ -153,15 +149,13 @@ fn of_keys() -> Vec<Arg> {
         Arg::new(BY)
             .long(BY)
             .value_name("COLUMNS")
-            .requires(VALUE)
             .conflicts_with_all([SRC, INDEX, DIM, SIZE, MODE, IGNORED, PARTIAL])
             .help("Group by these columns of FILE, with commas between them; without FILE by these arrays, as in keys.npy: integers, strings, dates"),
         Arg::new(VALUE)
             .long(VALUE)
             .value_name("COLUMNS")
-            .requires(BY)
             .help(
-                "With --by: the columns of the values; of several, results are named column_reduce",
+                "With --by: the columns of the values; of several, results are named column_reduce. len needs none",
             ),
         Arg::new(PLOT)
             .long(PLOT)
@@ -172,7 +166,7 @@ fn of_keys() -> Vec<Arg> {
         Arg::new(FILE)
             .value_name("FILE")
             .value_hint(ValueHint::FilePath)
-            .requires(BY)
+            .num_args(0..)
             .help("With --by: .parquet, .pq, .arrow, .arrows, .feather, .csv or .tsv"),
     ]
 }

@@ -1,4 +1,4 @@
-//! `strew aggregate --by ... --value ... FILE`: groups by the values of columns.
+//! `strew aggregate --by ... [--value ...] FILE`: groups by the values of columns.
 //!
 //! The file is read in chunks. Aggregates of which a record of each group is enough take chunk
 //! after chunk; for others all values are kept.
@@ -16,8 +16,10 @@ use crate::write::{Guard, Writable, write_bytes};
 use clap::ArgMatches;
 use std::io::Write;
 use std::path::Path;
-use strew::{Accumulator, Aggregate, AggregateOptions, Bounds, DType, DynTensor, aggregate_dyn};
-use strew_io::{Frame, Groups, Rows};
+use strew::{
+    Accumulator, Aggregate, AggregateOptions, Bounds, DType, DynTensor, Fractions, aggregate_dyn,
+};
+use strew_io::{Chunk, Frame, Groups, Rows};
 
 /// Aggregates with a result for each value, and none for each group.
 const OF_VALUES: [&str; 10] = [
@@ -50,7 +52,7 @@ impl Call<'_> {
     /// The name of a result: with several value columns, that of its column comes first.
     fn name(&self, value: usize, aggregate: Aggregate) -> String {
         match &self.values[..] {
-            [_] => aggregate.name().to_owned(),
+            [] | [_] => aggregate.name().to_owned(),
             several => format!("{}_{}", several[value], aggregate.name()),
         }
     }
@@ -72,7 +74,10 @@ pub(crate) fn by(
     }
     let call = Call {
         keys: names(BY, text(BY))?,
-        values: names(VALUE, text(VALUE))?,
+        values: match matches.contains_id(VALUE) {
+            true => names(VALUE, text(VALUE))?,
+            false => Vec::new(),
+        },
         wanted,
         options,
         file: text(FILE),
@@ -86,7 +91,11 @@ pub(crate) fn by(
     let plot = plot.map(|name| picture(name, &asked.guard));
     let plot = plot.transpose()?;
     if matches.get_flag(flags::DRY) {
-        let (keys, values) = (call.keys.join(", "), call.values.join(", "));
+        let keys = call.keys.join(", ");
+        let values = match &call.values[..] {
+            [] => "rows".to_owned(),
+            values => values.join(", "),
+        };
         let intent = Intent {
             name: NAME,
             does: format!("groups {values} by {keys}, and makes a row of results for each group"),
@@ -150,7 +159,10 @@ fn names(argument: &str, text: &str) -> Result<Vec<String>> {
 /// The keys and the results of all groups, and how many groups there are.
 fn made(call: &Call<'_>, rows: &mut Rows, count: usize) -> Result<(Frame, usize)> {
     let mut groups = Groups::new(&call.keys);
-    let kinds: Vec<(DType, Vec<usize>)> = rows.kinds().map(|(t, r)| (t, r.to_vec())).collect();
+    let mut kinds: Vec<(DType, Vec<usize>)> = rows.kinds().map(|(t, r)| (t, r.to_vec())).collect();
+    if call.values.is_empty() {
+        kinds.push((DType::U32, Vec::new()));
+    }
     let streams: strew::Result<Vec<Accumulator>> = kinds
         .iter()
         .map(|(dtype, row)| {
@@ -165,11 +177,41 @@ fn made(call: &Call<'_>, rows: &mut Rows, count: usize) -> Result<(Frame, usize)
     let (mut frame, order) = Frame::of(&groups).map_err(|e| call.failed(e))?;
     for (value, results) in results.iter().enumerate() {
         for (&aggregate, result) in call.wanted.iter().zip(results) {
-            let pushed = frame.push(&call.name(value, aggregate), result, &order);
-            pushed.map_err(|e| call.failed(e))?;
+            let name = call.name(value, aggregate);
+            let mut push = |name: &str, result: &DynTensor| {
+                let pushed = frame.push(name, result, &order);
+                pushed.map_err(|e| call.failed(e))
+            };
+            match (aggregate, &call.options.q) {
+                // The results for several fractions lie along a new first axis.
+                (Aggregate::Quantile, Fractions::Several(all)) => {
+                    for (q, result) in all.iter().zip(apart(result)?) {
+                        push(&format!("{name}_{q}"), &result)?;
+                    }
+                }
+                _ => push(&name, result)?,
+            }
         }
     }
     Ok((frame, groups.count()))
+}
+
+/// What lies along the first axis of a result, each as a tensor of its own.
+fn apart(result: &DynTensor) -> Result<Vec<DynTensor>> {
+    let (count, shape) = match result.shape().split_first() {
+        Some((&count, shape)) => (count, shape),
+        None => (0, &[][..]),
+    };
+    let bytes = result.as_bytes();
+    let each = bytes.len() / count.max(1);
+    let part = |at: usize| {
+        let made = DynTensor::zeros(result.dtype(), shape);
+        let mut made = made.map_err(|p| Failure::new(p.to_string()).for_operator(NAME))?;
+        made.as_bytes_mut()
+            .copy_from_slice(&bytes[at * each..(at + 1) * each]);
+        Ok(made)
+    };
+    (0..count).map(part).collect()
 }
 
 /// The results of each value column, where a record of each group is enough.
@@ -182,7 +224,7 @@ fn by_chunks(
 ) -> Result<Vec<Vec<DynTensor>>> {
     let mut bar = Bar::new(rows, count);
     while let Some(chunk) = rows.next(groups).map_err(|e| call.failed(e))? {
-        for (stream, values) in streams.iter_mut().zip(&chunk.values) {
+        for (stream, values) in streams.iter_mut().zip(values_of(&chunk)) {
             let taken = stream.update_dyn(&values.view(), &chunk.groups.view(), None);
             taken.map_err(|error| call.refused(&error))?;
         }
@@ -191,6 +233,15 @@ fn by_chunks(
     let results = streams.iter().map(Accumulator::result);
     let results = results.collect::<strew::Result<_>>();
     results.map_err(|error| call.refused(&error))
+}
+
+/// What is reduced. Where rows are counted without values, the numbers of their groups stand for
+/// these.
+fn values_of(chunk: &Chunk) -> &[DynTensor] {
+    match &chunk.values[..] {
+        [] => std::slice::from_ref(&chunk.groups),
+        values => values,
+    }
 }
 
 /// How much of a table has been read.
@@ -236,7 +287,11 @@ fn at_once(
     let numbers = joined(DType::U32, &[], chunks.iter().map(|chunk| &chunk.groups))?;
     let mut results = Vec::with_capacity(kinds.len());
     for (value, (dtype, row)) in kinds.iter().enumerate() {
-        let values = joined(*dtype, row, chunks.iter().map(|chunk| &chunk.values[value]))?;
+        let values = joined(
+            *dtype,
+            row,
+            chunks.iter().map(|chunk| &values_of(chunk)[value]),
+        )?;
         let (values, numbers) = (values.view(), numbers.view());
         let size = Some(groups.count());
         let made = progress::with_bar(|| {

@@ -180,7 +180,11 @@ impl Seen<'_> {
             chosen: strategy == self.plan.strategy(),
             time: match &run {
                 Ok(run) => Ok(time(run)),
-                Err(failure) => Err(failure.message().to_owned()),
+                // The row of the table says already which strategy cannot run.
+                Err(failure) => Err(match failure.message().split_once("cannot run here: ") {
+                    Some((_, why)) => why.to_owned(),
+                    None => failure.message().to_owned(),
+                }),
             },
         }
     }

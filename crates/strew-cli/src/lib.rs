@@ -10,6 +10,7 @@
 
 mod aggregate;
 mod aggregate_flags;
+mod aggregate_given;
 #[cfg(feature = "io")]
 mod by;
 mod call;
@@ -139,6 +140,9 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> u8 {
     {
         return report(&unknown(word, words), json);
     }
+    if let Some(failure) = unknown_flag(error, words) {
+        return report(&failure, json);
+    }
     let text = error.to_string();
     let mut said = String::new();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -151,20 +155,52 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> u8 {
         said.push_str(line);
     }
     let line = said.strip_prefix("error: ").unwrap_or(&said);
-    let mut failure = Failure::new(format!("{line} (--help tells more)"));
+    report(&misused(line, words), json)
+}
+
+/// A line about the arguments, of the operator that they are of.
+fn misused(line: &str, words: &[OsString]) -> Failure {
+    let failure = Failure::new(format!("{line} (--help tells more)"));
     let mut arguments = words.iter().skip(1);
-    let named = arguments.find_map(|word| strew::find(word.to_str()?));
-    if let Some(operator) = named {
-        failure = failure.for_operator(operator.name);
+    match arguments.find_map(|word| strew::find(word.to_str()?)) {
+        Some(operator) => failure.for_operator(operator.name),
+        None => failure,
     }
-    report(&failure, json)
+}
+
+/// What is said of a flag that the command does not have; `None` of another error.
+///
+/// The parser's own suggestion knows no names of other programs, and wants words that are more alike
+/// than --idx and --index.
+fn unknown_flag(error: &clap::Error, words: &[OsString]) -> Option<Failure> {
+    let flag = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => flag,
+        _ => return None,
+    };
+    let word = flag.strip_prefix("--")?;
+    let tree = cli::command();
+    let mut command = &tree;
+    for word in words.iter().skip(1) {
+        let inner = word.to_str().and_then(|name| command.find_subcommand(name));
+        command = inner.unwrap_or(command);
+    }
+    let flags = command.get_arguments().filter_map(clap::Arg::get_long);
+    let meant = suggest::flag(word, &flags.collect::<Vec<_>>())?;
+    let line = format!("unexpected argument '{flag}': did you mean --{meant}?");
+    Some(misused(&line, words))
 }
 
 /// What is said of a word that is no command, or no operator behind `run` or `explain`.
 fn unknown(word: &str, words: &[OsString]) -> Failure {
     let words = words.iter().skip(1);
     let mut before = words.take_while(|other| **other != *word);
-    if before.any(|verb| verb == "run" || verb == "explain") {
+    if let Some(verb) = before.find(|verb| *verb == "run" || *verb == "explain") {
+        if cli::command().find_subcommand(word).is_some() {
+            return Failure::new(format!(
+                "{} takes operators, and {word} is a command of its own: see strew {word} --help",
+                verb.to_string_lossy()
+            ));
+        }
         let near = suggest::operators(word);
         let hint = suggest::job_or(word, &near, "strew ops lists all of them");
         return Failure::new(format!("there is no operator '{word}': {hint}"));

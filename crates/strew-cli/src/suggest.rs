@@ -10,7 +10,8 @@ const LEAST: f64 = 0.5;
 
 /// The nearest of some names.
 pub(crate) fn among<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
-    nearest(names.map(|name| (strsim::jaro_winkler(word, name), name)))
+    let alike = names.map(|name| (strsim::jaro_winkler(word, name), name));
+    nearest(alike.filter(|(alike, _)| *alike >= LEAST_OF_WORDS))
 }
 
 /// The operators whose names are nearest.
@@ -36,9 +37,55 @@ fn likeness(word: &str, name: &str) -> f64 {
         },
         None => {
             let last = function.rsplit('.').next().unwrap_or_default();
-            alike(word, function).max(alike(word, last))
+            let best = alike(word, function).max(alike(word, last));
+            match best < LEAST_OF_WORDS {
+                true => 0.0,
+                false => best,
+            }
         }
     }
+}
+
+/// Flags by the names that they have in other programs.
+const FLAGS: [(&str, &str); 21] = [
+    ("agg", "reduce"),
+    ("aggfunc", "reduce"),
+    ("axis", "dim"),
+    ("column", "value"),
+    ("columns", "value"),
+    ("dropna", "skipna"),
+    ("fill", "fill-value"),
+    ("func", "reduce"),
+    ("function", "reduce"),
+    ("group-by", "by"),
+    ("groupby", "by"),
+    ("groups", "index"),
+    ("idx", "index"),
+    ("key", "by"),
+    ("keys", "by"),
+    ("num-segments", "size"),
+    ("out", "output"),
+    ("overwrite", "force"),
+    ("quantile", "q"),
+    ("values", "value"),
+    ("workers", "threads"),
+];
+
+/// A command, topic or flag that is less alike than this is not suggested.
+const LEAST_OF_WORDS: f64 = 0.7;
+
+/// The flag of a command that is meant by a word that is none.
+pub(crate) fn flag<'n>(word: &str, flags: &[&'n str]) -> Option<&'n str> {
+    let elsewhere = FLAGS.iter().find(|(other, _)| *other == word);
+    if let Some(known) = elsewhere.and_then(|(_, name)| flags.iter().find(|flag| *flag == name)) {
+        return Some(*known);
+    }
+    let alike = flags
+        .iter()
+        .map(|&name| (strsim::jaro_winkler(word, name), name));
+    let best = alike.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    best.filter(|(alike, _)| *alike >= LEAST_OF_WORDS)
+        .map(|(_, name)| name)
 }
 
 /// The likest names, best first; of equal ones the first.
@@ -86,6 +133,23 @@ mod tests {
             "tensorflow.math.unsorted_segment_sum"
         );
         assert!(of("").is_empty() && of("8").is_empty());
+    }
+
+    #[test]
+    fn the_flag_that_was_meant() {
+        let of = |word| flag(word, &["src", "index", "reduce", "dim", "skipna"]);
+        for (word, meant) in [
+            ("idx", "index"),
+            ("axis", "dim"),
+            ("func", "reduce"),
+            ("reduec", "reduce"),
+            ("skip-na", "skipna"),
+        ] {
+            assert_eq!(of(word), Some(meant), "{word}");
+        }
+        for word in ["", "zzz", "out"] {
+            assert_eq!(of(word), None, "{word}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{Format, Loaded, Place, Purpose, Series, Storage, npy, open};
 use crate::failure::{Failure, Result};
+use crate::outputs::PIPE;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -89,6 +90,9 @@ pub(crate) fn open_table(name: &str) -> Result<Table> {
     let path = Path::new(name);
     let format = Format::of(name).filter(|format| format.is_table());
     let format = format.ok_or_else(|| {
+        if name == PIPE {
+            return Failure::new("a table is not read from standard input: name a file");
+        }
         let kinds = "a table is a .parquet, .pq, .arrow, .arrows, .feather, .csv or .tsv file";
         Failure::file(path, kinds)
     })?;
