@@ -9,6 +9,7 @@ use strew_kernel::runtime::threads::available;
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::row_ids::Facts;
 use strew_kernel::tensor::DType;
+use strew_kernel::update::in_place::has_short_lines;
 
 /// Minimum bytes of a row of updates.
 const ROW: usize = 32;
@@ -96,10 +97,11 @@ fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
     let quick = request.combine.folds() && !widens && !counted && !exact;
     let share = SHARE[usize::from(quick && !several)];
     let far = FAR[usize::from(several)];
+    let long_extreme = extreme && !joins_fast(run);
     let long_enough = match counted {
         true => row >= TABLED,
         false if exact => updates / SHARE[0] >= rows,
-        false => updates / SHARE[0] >= rows && (extreme || row >= RUN && bytes >= STREAM),
+        false => updates / SHARE[0] >= rows && (long_extreme || row >= RUN && bytes >= STREAM),
     };
     let in_order = long_enough && (exact || !widens);
     // The table of exact sums has 8 bytes per element of a row.
@@ -125,6 +127,13 @@ fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Whether the rows are so short that updates in order join their cells as fast as memory gives
+/// them.
+fn joins_fast(run: &Run<'_, '_>) -> bool {
+    let combine = run.request.combine;
+    !run.request.from_identity && has_short_lines(run.types.src, combine, run.cut.width())
 }
 
 /// Maximum bytes of the groups of updates of `bytes` bytes.

@@ -10,6 +10,7 @@ use crate::scatter::space::{Cut, Space};
 use strew_kernel::copy::take_walk::TakeWalk;
 use strew_kernel::runtime::monitor::Watch;
 use strew_kernel::tensor::{DynView, DynViewMut};
+use strew_kernel::walk::cursor::Cursor;
 
 /// One part of a run: some of the elements.
 struct Part<'p, 'i> {
@@ -69,7 +70,16 @@ impl Execution {
             walk: fetch.walk(),
             progress: &mut self.progress(cut, worker),
         };
-        pass.each(|block| fetch.run(block))
+        let mut cursor = Cursor::new(fetch.walk());
+        if !fetch.has_lines(&cursor, &pass.reader) {
+            return pass.each(|block| fetch.run(block));
+        }
+        loop {
+            let done = fetch.run_lines(&mut cursor, &pass.reader)?;
+            if !pass.step(done)? {
+                return Ok(());
+            }
+        }
     }
 }
 

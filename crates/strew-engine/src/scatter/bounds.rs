@@ -271,6 +271,12 @@ impl Rule {
         self.bounds == Bounds::STRICT
     }
 
+    /// Whether negative values count from the end, and all others that are not below the size are
+    /// out of bounds.
+    pub(crate) fn wraps(self) -> bool {
+        self.bounds == Bounds::WRAP
+    }
+
     /// Applies the rule to values in place. What is not below the size afterwards is out of bounds
     /// or, if the rule drops, left out.
     pub(crate) fn apply(self, values: &mut [i64]) -> Result<(), OutOfBounds> {

@@ -37,6 +37,10 @@ impl Read for Reader<'_, '_> {
         self.rules[lookup].is_strict()
     }
 
+    fn wraps(&self, lookup: usize) -> bool {
+        self.rules[lookup].wraps()
+    }
+
     fn resolve(&self, lookup: usize, values: &mut [i64]) -> Result<(), OutOfBounds> {
         self.rules[lookup].apply(values)
     }

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Cost: one read and one write per element. Rows of up to 64 bytes have
-//! [loops](super::short_rows) of their own. Large outputs of longer rows that are whole, dense
+//! [loops](super::short_rows) of their own. Those of up to 16 bytes, single elements too, need no
+//! blocks: [one loop](super::short_lines) reads an index value, checks it and copies. Large outputs of longer rows that are whole, dense
 //! lines are written past the caches.
 //! The engine uses it for every gather that needs the index decoded as the run goes. It
 //! relies on the walk's proof for both offsets. The input plays the walk's destination, and the
@@ -19,14 +20,15 @@
 //! - Measured: checks: GE 1.18
 //! - Holds: the same proof with the sides exchanged
 
+use crate::copy::short_lines::{TakeLoop, take_loop};
 use crate::copy::short_rows::short_row_loop;
 use crate::copy::strided::{copy_rows_past_caches, past_caches};
 use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::Walk;
-use crate::walk::cursor::Block;
-use crate::walk::geometry::Geometry;
+use crate::walk::cursor::{Block, Cursor, Read};
+use crate::walk::geometry::{Geometry, OutOfBounds};
 use crate::walk::offsets::{At, Dims};
 use crate::walk::stack_buf::StackBuf;
 
@@ -39,7 +41,12 @@ pub struct TakeWalk<'a> {
     /// The output on the left and the input on the right.
     window: Dims,
     copy: Loop,
+    /// The bytes of a row without gaps, if there are few.
+    short: Option<usize>,
 }
+
+/// Maximum number of rows of lines between two checks for an interrupt.
+const LINE: usize = 1 << 14;
 
 impl<'a> TakeWalk<'a> {
     /// Binds the geometry to its memory; `None` if any offset that it can produce lies outside, if
@@ -61,7 +68,15 @@ impl<'a> TakeWalk<'a> {
             None if past_caches(&window, size, bytes) => copy_rows_past_caches,
             None => copy_loop(input.dtype()),
         };
+        let short = match *window {
+            [] => Some(size),
+            [dim] if (dim.left, dim.right) == (size.cast_signed(), size.cast_signed()) => {
+                dim.len.checked_mul(size)
+            }
+            _ => None,
+        };
         fits.then(|| Self {
+            short,
             input: input.as_ptr(),
             output: at,
             window,
@@ -73,6 +88,47 @@ impl<'a> TakeWalk<'a> {
     /// The walk whose blocks are to be [run](Self::run).
     pub fn walk(&self) -> &Walk<'a> {
         &self.walk
+    }
+
+    /// The loop over lines, if there is one for such rows and such an index.
+    fn lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> Option<TakeLoop> {
+        let bytes = self.short.filter(|_| cursor.has_whole_lines(index))?;
+        take_loop(bytes, !index.is_plain(0))
+    }
+
+    /// Whether the rows that a cursor gives are lines of few bytes, for
+    /// [`run_lines`](Self::run_lines).
+    pub fn has_lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
+        self.lines(cursor, index).is_some()
+    }
+
+    /// Copies the cells of the next rows, some thousand at most, which are such
+    /// [lines](Self::has_lines). Gives how many they were; 0: the walk is over.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if an index value is, or if the rows are no lines.
+    ///
+    /// # Panics
+    /// If the cursor is of another walk.
+    pub fn run_lines(
+        &self,
+        cursor: &mut Cursor<'_, '_>,
+        index: &impl Read,
+    ) -> Result<usize, OutOfBounds> {
+        let take = self.lines(cursor, index).ok_or(OutOfBounds)?;
+        assert!(cursor.walk().id() == self.walk.id());
+        // Nothing is written there.
+        let input = self.input.cast_mut();
+        let Some(lines) = cursor.lines_to(input, index, LINE)? else {
+            return Ok(0);
+        };
+        // SAFETY: the walk has proven, for every value below the limit, cells inside the input,
+        // which it was given as destination, and rows inside the output, which it was given as
+        // source. Both are of as many bytes as chose the loop, without gaps. The output is borrowed
+        // mutably as long as the walk lives, and does not overlap the input. The index values of
+        // the lines lie in the index.
+        let done = unsafe { take(&lines) };
+        done.then_some(lines.rows()).ok_or(OutOfBounds)
     }
 
     /// Copies the cells of a block of the walk.

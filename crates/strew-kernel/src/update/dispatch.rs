@@ -18,7 +18,7 @@ use crate::ops::order::Ordered;
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::DType;
 use crate::update::fused::fused_lines;
-use crate::update::fused_short_rows::fused_short_rows;
+use crate::update::fused_short_rows::{fused_rows_of_any_length, fused_short_rows};
 use crate::update::row_pairs::{Loop, Rows, each};
 use crate::walk::line::LineLoop;
 use half::{bf16, f16};
@@ -127,13 +127,28 @@ pub(crate) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
     })
 }
 
-/// The loop over lines of rows of `len` elements, for the commonest reduction and types.
+/// The loop over lines of rows of `len` elements, for the commonest reductions and types.
 pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Option<LineLoop> {
+    fn extremes<T: Ordered + Number>(combine: Combine, len: usize) -> Option<LineLoop> {
+        match combine {
+            Combine::Min(Nan::Propagate) => {
+                fused_rows_of_any_length::<MinMaxSelect<T, false, false>>(len)
+            }
+            Combine::Max(Nan::Propagate) => {
+                fused_rows_of_any_length::<MinMaxSelect<T, true, false>>(len)
+            }
+            _ => None,
+        }
+    }
     match (combine, dtype) {
         (Combine::Sum, DType::F32) => fused_short_rows::<Sum<f32>>(len),
         (Combine::Sum, DType::F64) => fused_short_rows::<Sum<f64>>(len),
         (Combine::Sum, DType::I32 | DType::U32) => fused_short_rows::<Sum<u32>>(len),
         (Combine::Sum, DType::I64 | DType::U64) => fused_short_rows::<Sum<u64>>(len),
+        (Combine::Min(_) | Combine::Max(_), DType::F32) => extremes::<f32>(combine, len),
+        (Combine::Min(_) | Combine::Max(_), DType::F64) => extremes::<f64>(combine, len),
+        (Combine::Min(_) | Combine::Max(_), DType::I32) => extremes::<i32>(combine, len),
+        (Combine::Min(_) | Combine::Max(_), DType::I64) => extremes::<i64>(combine, len),
         _ => None,
     }
 }

@@ -554,6 +554,32 @@ pub(crate) unsafe fn picked(
     true
 }
 
+/// One element for all rows, whose cells are one row of the destination: what counts are made of.
+///
+/// # Safety
+/// As for [`fused_lines`], of at least one row, if all rows have the same element, the cells are
+/// one row of the destination and the index values have type `I`.
+unsafe fn one_element<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    let index = line.index.cast::<I>();
+    let later = index.wrapping_add(PAGE_AHEAD);
+    // A constant number of rows is unrolled without a counter.
+    let whole = line.count - line.count % 8;
+    // SAFETY: the caller promises the element, an index value for each row, and cells as `join`
+    // requires.
+    unsafe {
+        let element = line.src.cast::<J::Value>().read().convert();
+        for from in (0..whole).step_by(8) {
+            prefetch(later.wrapping_add(from).cast(), 1);
+            for i in from..from + 8 {
+                if !join::<J, false>(line, i, once(index.add(i)), element) {
+                    return false;
+                }
+            }
+        }
+        (whole..line.count).all(|i| join::<J, false>(line, i, once(index.add(i)), element))
+    }
+}
+
 /// Any other line: one row at a time.
 ///
 /// # Safety
@@ -564,13 +590,9 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let Step { dst, src, .. } = line.step;
     let cells = dst == 0 && line.term.dst == size_of::<J::Cell>().cast_signed();
     if J::LEN == 1 && cells && src == 0 && line.count > 0 {
-        // One element for all rows: what counts are made of.
-        // SAFETY: the caller promises the element, and an index value for each row. The cells are
-        // one row of the destination, as `join` requires.
-        return unsafe {
-            let element = line.src.cast::<J::Value>().read().convert();
-            (0..line.count).all(|i| join::<J, false>(line, i, once(index.add(i)), element))
-        };
+        // SAFETY: the caller promises rows whose steps and cells are those that were found, and
+        // index values of this type.
+        return unsafe { one_element::<J, I>(line) };
     }
     for i in 0..line.count {
         if i % 8 == 0 {

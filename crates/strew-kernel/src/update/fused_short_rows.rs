@@ -1,7 +1,8 @@
 //! Lines of short dense rows whose index is used as it is.
 //!
-//! A row of 2 to 8 elements is compiled as one element of that size. Rows of 9 to 31 elements share
-//! one loop whose length is known only at run time. Longer rows go through blocks of offsets, whose
+//! For sums, a row of 2 to 8 elements is compiled as one element of that size. Rows of 9 to 31
+//! elements share one loop whose length is known only at run time, and extremes have that one for
+//! 2 to 31. Longer rows go through blocks of offsets, whose
 //! cost they hide. It relies on the contract of `LineLoop`.
 //!
 //! # Unsafe
@@ -30,9 +31,18 @@ pub(crate) fn fused_short_rows<J: Join>(len: usize) -> Option<LineLoop> {
         6 => Some(fused_lines::<Short<J, 6>>),
         7 => Some(fused_lines::<Short<J, 7>>),
         8 => Some(fused_lines::<Short<J, 8>>),
-        9..32 => Some(longer_lines::<J>),
+        9..SHORT => Some(longer_lines::<J>),
         _ => None,
     }
+}
+
+/// Rows with as many elements or more go through blocks of offsets.
+const SHORT: usize = 32;
+
+/// As [`fused_short_rows`], by one loop for all lengths: for reductions that are not worth the size
+/// of a loop for each.
+pub(crate) fn fused_rows_of_any_length<J: Join>(len: usize) -> Option<LineLoop> {
+    (2..SHORT).contains(&len).then_some(longer_lines::<J>)
 }
 
 /// A row of `N` elements without gaps, as one element.
@@ -56,7 +66,7 @@ impl<J: Join, const N: usize> Join for Short<J, N> {
 ///
 /// # Safety
 /// As for [`LineLoop`], for rows of `J::Cell` and `J::Value` without
-/// gaps, each of 9 to 31 elements.
+/// gaps, each of fewer than 32 elements.
 unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
     let all = |line: &Line<'_>| (line.term.from, line.term.len) == (0, line.term.limit);
     // SAFETY: the caller keeps the contract of `LineLoop` for these lines, so it holds for each of

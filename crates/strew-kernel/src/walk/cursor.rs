@@ -141,6 +141,10 @@ pub trait Read {
     /// error.
     fn is_plain(&self, term: usize) -> bool;
 
+    /// Whether a term's negative values count from its limit down, and a value that is then not
+    /// below the limit is an error.
+    fn wraps(&self, term: usize) -> bool;
+
     /// Replaces values that are read by those that are used.
     fn resolve(&self, term: usize, values: &mut [i64]) -> Result<(), OutOfBounds>;
 }
@@ -448,7 +452,11 @@ impl<'w, 'a> Cursor<'w, 'a> {
         self.lines_to(ptr::null_mut(), index, most)
     }
 
-    fn lines_to<'l>(
+    /// Next [lines](Self::lines) in a destination of the walk's layout that begins at `dst`.
+    ///
+    /// # Errors
+    /// Those of [`lines`](Self::lines).
+    pub(crate) fn lines_to<'l>(
         &mut self,
         dst: *mut u8,
         index: &'l impl Read,
@@ -515,6 +523,13 @@ impl<'w, 'a> Cursor<'w, 'a> {
         !self.numbers && self.is_of_lines(index)
     }
 
+    /// Whether the rows are lines without a row that is left out, and the values of their index are
+    /// used as they are or [wrapped](Read::wraps).
+    pub(crate) fn has_whole_lines(&self, index: &impl Read) -> bool {
+        let shaped = !self.numbers && !self.walk.drops && self.is_shaped_like_lines(index);
+        shaped && (index.is_plain(0) || index.wraps(0))
+    }
+
     /// Whether the rows are single elements in one line, and each index value is its row's number.
     pub(crate) fn has_numbered_line(&self, index: &impl Read) -> bool {
         let walk = self.walk;
@@ -534,13 +549,16 @@ impl<'w, 'a> Cursor<'w, 'a> {
 
     /// Whether the rows are lines, apart from whether their numbers are needed.
     fn is_of_lines(&self, index: &impl Read) -> bool {
+        let kept = self.walk.terms.iter().all(line::keeps);
+        kept && self.is_shaped_like_lines(index) && index.is_plain(0)
+    }
+
+    /// Whether the rows have one index, whose values lie in long stretches without gaps.
+    fn is_shaped_like_lines(&self, index: &impl Read) -> bool {
         let walk = self.walk;
-        let single = walk.terms.len() == 1;
         let inner = self.along().0.len;
         let long = inner >= SHORTEST_LINE || inner == walk.count();
-        let kept = walk.terms.iter().all(line::keeps);
-        let plain = single && long && kept && index.is_plain(0);
-        plain && line::fits(&self.stretch(index, 0, 1))
+        walk.terms.len() == 1 && long && line::fits(&self.stretch(index, 0, 1))
     }
 
     /// Moves on by `run` rows along the last axis, which end within it.

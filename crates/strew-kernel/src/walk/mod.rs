@@ -344,6 +344,10 @@ mod tests {
             self.plain
         }
 
+        fn wraps(&self, _: usize) -> bool {
+            false
+        }
+
         fn resolve(&self, _: usize, values: &mut [i64]) -> Result<(), OutOfBounds> {
             values.iter_mut().for_each(|value| *value += self.adds);
             Ok(())
