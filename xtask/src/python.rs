@@ -135,6 +135,12 @@ impl Drop for Venv {
 /// What maturin is told, so that a wheel is 3% smaller.
 pub(crate) const COMPRESSION: [&str; 2] = ["--compression-level", "9"];
 
+/// The same, as pip passes it on to maturin.
+pub(crate) fn compression_setting() -> String {
+    let arguments = COMPRESSION.join(" ");
+    format!("--config-settings=maturin.build-args={arguments}")
+}
+
 /// Builds the wheel as `pip install .` does, and says where it is.
 pub(crate) fn wheel(venv: &Venv) -> Outcome<PathBuf> {
     let folder = target("wheels");
@@ -151,11 +157,7 @@ pub(crate) fn wheel(venv: &Venv) -> Outcome<PathBuf> {
         "--no-deps",
         "--disable-pip-version-check",
     ]);
-    let level = format!(
-        "--config-settings=maturin.build-args={}",
-        COMPRESSION.join(" ")
-    );
-    pip.arg(level);
+    pip.arg(compression_setting());
     run_with_retries(pip.arg("--wheel-dir").arg(&folder))?;
     built_wheel()
 }

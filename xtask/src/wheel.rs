@@ -1,7 +1,7 @@
 //! `cargo xtask wheel`: what goes to PyPI.
 
 use crate::places::{command, files, path_with, target};
-use crate::python::{COMPRESSION, Venv};
+use crate::python::{COMPRESSION, Venv, compression_setting};
 use crate::size::check_wheel;
 use crate::stages::{Outcome, Stages, needs, run};
 use std::fs;
@@ -172,7 +172,9 @@ fn from_sdist(sdist: &Path) -> Outcome {
     ] {
         pip.envs(std::env::var_os(name).map(|value| (name, value)));
     }
-    pip.args(["-m", "pip", "wheel", "--no-deps", "--wheel-dir"]);
+    // Without the cache, where a wheel of an earlier run may lie: it would be taken, unbuilt.
+    pip.args(["-m", "pip", "--no-cache-dir", "wheel", "--no-deps"]);
+    pip.arg(compression_setting()).arg("--wheel-dir");
     let built = run(pip.arg(&folder).arg(sdist));
     let wheel = built.and_then(|()| files(&folder, "whl"));
     let outcome = wheel.and_then(|found| match found.as_slice() {
