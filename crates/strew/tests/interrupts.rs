@@ -209,3 +209,51 @@ fn watches_nest() {
     run().unwrap();
     assert_eq!(outer.calls.get(), 4);
 }
+
+/// Statistics of groups, whose loops are told of after each 65,536 elements, and plans.
+#[test]
+fn statistics_and_plans_say_how_far_they_are() {
+    use strew::{Aggregate, AggregateOptions, Bounds, Plan, TensorView, aggregate_dyn};
+    const MANY: usize = 200_000;
+    let (index, src) = updates(MANY);
+    let index = TensorView::from(&index).into_dyn();
+    let src = TensorView::from(&src).into_dyn();
+    let once = |wanted: &[Aggregate]| {
+        let options = AggregateOptions::default();
+        aggregate_dyn(&src, &index, 0, wanted, Some(7), Bounds::STRICT, &options)
+    };
+    for wanted in [
+        &[Aggregate::Mean, Aggregate::Std][..],
+        &[Aggregate::Count],
+        &[Aggregate::Len],
+        &[Aggregate::CumSum],
+        &[Aggregate::Median],
+        &[Aggregate::Rank],
+    ] {
+        strew::set_num_threads(std::num::NonZeroUsize::new(1));
+        let expected = once(wanted).unwrap();
+        let watched = Stop::at(usize::MAX);
+        let made = watch(watched.clone(), || once(wanted)).unwrap();
+        for (made, expected) in made.iter().zip(&expected) {
+            assert_eq!(made.as_bytes(), expected.as_bytes(), "{wanted:?}");
+        }
+        let seen = watched.seen.borrow();
+        assert!(seen.len() >= MANY >> 16, "{wanted:?}: {seen:?}");
+        assert!(seen.iter().all(|&(done, total)| 0 < done && done <= total));
+        for at in 0..seen.len() {
+            let stop = Stop::at(at);
+            let error = watch(stop.clone(), || once(wanted)).unwrap_err();
+            assert_eq!(error.class(), Class::Interrupt, "{wanted:?} at {at}");
+        }
+    }
+    let plan = || Plan::new_dyn(&index, Some(7), Bounds::STRICT, None);
+    let watched = Stop::at(usize::MAX);
+    let made = watch(watched.clone(), plan).unwrap();
+    assert_eq!((made.len(), made.touched()), (MANY, 7));
+    let seen = watched.seen.borrow();
+    assert_eq!(seen.last(), Some(&(3 * MANY as u64, 3 * MANY as u64)));
+    for at in 0..seen.len() {
+        let error = watch(Stop::at(at), plan).unwrap_err();
+        assert_eq!(error.class(), Class::Interrupt);
+    }
+}
