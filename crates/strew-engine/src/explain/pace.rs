@@ -5,11 +5,11 @@
 //! one:     seconds of a run on one thread  / rows of the sample
 //! two:     seconds of a run on two threads / rows of the sample
 //! ```
-//! The sample goes into memory of its own, which is there before; groups write a new output. Its
-//! index is part of the real one, so it is as skewed and as much in order. A strategy that takes
-//! the updates as they come gets a stretch of them, and the whole destination: what a cache holds
-//! of that is what counts. The others get every `n`-th row of the destination with all of its
-//! updates: how many a row has is what counts.
+//! The index of a sample is part of the real one, so it is as skewed and as much in order. A
+//! strategy that takes the updates as they come gets a stretch of them, and a destination as large
+//! as the real one, which is there before: what a cache holds of it is what counts. The others get
+//! every `n`-th row of the destination with all of its updates: how many a row has is what counts.
+//! They make a new destination if the run does.
 
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
@@ -155,10 +155,11 @@ impl Scatter<'_> {
         }))
     }
 
-    /// What the new destination of a sample begins with, if groups write it. Other strategies go
-    /// into a destination that is there.
+    /// What the new destination of a sample begins with, as that of the run does. A strategy that
+    /// takes the updates as they come goes into a destination that is there: it would begin the
+    /// whole of it for some of the updates.
     fn begun(&self, strategy: Strategy) -> Option<Start<'static>> {
-        if strategy != Strategy::Grouped {
+        if strategy == Strategy::InOrder {
             return None;
         }
         match self.target.start()? {
