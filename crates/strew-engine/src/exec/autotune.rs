@@ -174,9 +174,9 @@ enum Choice {
 /// choose. Who waits, sleeps.
 #[derive(Debug)]
 struct Meeting {
-    /// If the parts take less than this, added up, they are faster than one thread. The longest one
-    /// would not tell: the cut is even for the whole run, but a stretch of a sorted index is all of
-    /// one part.
+    /// If the parts take less than this, added up, they are faster than one thread: by a tenth, by
+    /// which timings vary. The longest one would not tell: the cut is even for the whole run, but a
+    /// stretch of a sorted index is all of one part.
     enough: Duration,
     state: Mutex<State>,
     changed: Condvar,
@@ -200,7 +200,7 @@ impl Meeting {
     /// Of so many parts, where one thread takes `alone` for the whole stretch.
     fn new(parts: usize, alone: Duration) -> Self {
         Self {
-            enough: alone.saturating_mul(u32::try_from(parts).unwrap_or(u32::MAX)),
+            enough: alone.saturating_mul(u32::try_from(parts).unwrap_or(u32::MAX)) / 10 * 9,
             state: Mutex::new(State {
                 missing: parts,
                 working: parts,

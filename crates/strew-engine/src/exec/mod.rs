@@ -10,6 +10,7 @@ pub mod exclude_self;
 pub mod gather;
 pub mod grouped;
 pub mod init;
+pub mod owners;
 pub(crate) mod pace;
 pub mod partition;
 pub mod pass;

@@ -3,7 +3,8 @@
 //!
 //! A `Pass` goes over the blocks of a walk, joins them, and reports progress after each.
 
-use crate::choose::split::Split;
+use crate::choose::split::{Split, obstacle};
+use crate::exec::owners::{self, Owned};
 use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use smallvec::SmallVec;
@@ -17,12 +18,12 @@ use strew_kernel::walk::Walk;
 use strew_kernel::walk::cursor::{Block, Cursor};
 use strew_kernel::walk::geometry::{Geometry, OutOfBounds, Term};
 
-/// Values of the index that are looked at to cut the destination into parts of equal work, at least
-/// and at most,
-const SAMPLE: [usize; 2] = [512, 4096];
+/// Parts of a destination, at most.
+const MOST_OWNERS: usize = 512;
 
-/// and one of so many in between. With the square root of their number, parts become equal.
-const SAMPLED: usize = 1024;
+/// Minimum bytes of a piece of a hot row. With shorter pieces, the hardware would read the pieces of
+/// other threads, too. They are short in tests, so that short rows have several.
+const PIECE: usize = if cfg!(debug_assertions) { 8 } else { 128 };
 
 /// The updates cut into stretches, one after the other in their order.
 pub(crate) fn stretches<'i, 's>(
@@ -229,7 +230,7 @@ impl<'p, 'i> Part<'p, 'i> {
                 let most = self.space.axes[k].len.max(1);
                 self.along(k, parts.min(most))
             }
-            Split::Owner => self.by_owner(parts.min(SAMPLE[0])),
+            Split::Owner => self.by_owner(parts.min(MOST_OWNERS)),
             Split::Updates => unreachable!("its parts share the destination"),
         }
     }
@@ -295,50 +296,73 @@ impl<'p, 'i> Part<'p, 'i> {
         Ok(pair(first, second, onto, cut, self.dst, self.arg))
     }
 
-    fn by_owner(mut self, parts: usize) -> Vec<Self> {
+    fn by_owner(self, parts: usize) -> Vec<Self> {
+        let columns = self.columns();
+        let owned = self.owned(parts, columns.map_or(1, |(_, pieces)| pieces));
         let mut done = Vec::with_capacity(parts);
-        for cut in self.cuts(parts) {
-            let lookup = &self.space.lookups[0];
-            let (axis, from) = (lookup.axis, lookup.from);
-            if cut <= from || cut - from >= self.space.dst[axis].0 {
-                continue;
-            }
-            let mut spaces = [self.space.clone(), self.space.clone()];
-            spaces[0].dst[axis].0 = cut - from;
-            spaces[1].dst[axis].0 -= cut - from;
-            for lookup in &mut spaces[1].lookups {
-                if lookup.axis == axis {
-                    lookup.from = cut;
+        let mut add = |part: Self, pieces| match columns {
+            Some((axis, _)) if pieces > 1 => done.extend(part.along(axis, pieces)),
+            _ => done.push(part),
+        };
+        let (mut rest, mut last) = (self, 1);
+        for Owned { end, pieces } in owned {
+            last = pieces;
+            match rest.cut_rows(end) {
+                Ok((part, others)) => {
+                    add(part, pieces);
+                    (rest, last) = (others, 1);
                 }
+                Err(whole) => rest = *whole,
             }
-            let [first, second] = spaces.map(|space| (space, self.src.clone()));
-            let (part, rest) = pair(first, second, axis, cut - from, self.dst, self.arg);
-            done.push(part);
-            self = rest;
         }
-        done.push(self);
+        add(rest, last);
         done
     }
 
-    /// Where to cut the destination so that a sample of the index falls into equal parts.
-    fn cuts(&self, parts: usize) -> Vec<usize> {
+    /// Cuts the destination before a row.
+    fn cut_rows(self, row: i64) -> Result<(Self, Self), Box<Self>> {
         let lookup = &self.space.lookups[0];
-        let [least, most] = SAMPLE;
-        let values = (lookup.index.len() / SAMPLED).clamp(least, most);
+        let (axis, from) = (lookup.axis, lookup.from);
+        let rows = self.space.dst[axis].0;
+        let cut = usize::try_from(row)
+            .ok()
+            .and_then(|row| row.checked_sub(from));
+        let Some(cut) = cut.filter(|cut| (1..rows).contains(cut)) else {
+            return Err(Box::new(self));
+        };
+        let mut spaces = [self.space.clone(), self.space];
+        spaces[0].dst[axis].0 = cut;
+        spaces[1].dst[axis].0 -= cut;
+        for lookup in &mut spaces[1].lookups {
+            if lookup.axis == axis {
+                lookup.from += cut;
+            }
+        }
+        let [first, second] = spaces.map(|space| (space, self.src.clone()));
+        Ok(pair(first, second, axis, cut, self.dst, self.arg))
+    }
+
+    /// The axis of the updates along which a hot row can be cut, and into how many pieces.
+    fn columns(&self) -> Option<(usize, usize)> {
+        let last = self.space.axes.len().checked_sub(1)?;
+        let axis = &self.space.axes[last];
+        let window = axis.index.iter().all(|&step| step == 0);
+        let pieces = axis.len.saturating_mul(self.dst.dtype().size()) / PIECE;
+        let cuts = window && obstacle(&self.space, Split::Axis(last)).is_none();
+        (cuts && pieces > 1).then_some((last, pieces))
+    }
+
+    /// The parts into which a sample of the index cuts the destination.
+    fn owned(&self, parts: usize, pieces: usize) -> Vec<Owned> {
+        let lookup = &self.space.lookups[0];
         let mut sample: Vec<i64> = lookup
             .index
-            .sample(values)
+            .sample(owners::sampled(lookup.index.len(), parts))
             .into_iter()
             .filter_map(|v| self.space.bounds.resolve(v, lookup.limit).ok().flatten())
             .collect();
         sample.sort_unstable();
-        if sample.is_empty() {
-            return Vec::new();
-        }
-        (1..parts)
-            .map(|n| sample[n * sample.len() / parts])
-            .filter_map(|v| usize::try_from(v).ok())
-            .collect()
+        owners::cut(&sample, parts, pieces)
     }
 }
 
