@@ -189,38 +189,62 @@ _MEASURED = """\
 _REASONS = """\
 Reasons for what grows:
 
-- *by destination*: each thread reads the whole index, to find the updates of its own cells.
-  Single values and short rows are the dearest: finding an update takes as long as joining it (W1b,
-  W2f, W4).
+- *lists* (W1b): single values in no order go into lists by block of the destination from 4 threads
+  on. Each thread lists a stretch of the index, and then joins some blocks. The index is read once
+  in all, but each update is written to a list and read again, which takes about as long as one
+  thread takes for it.
+- *by destination*: each thread reads the whole index, to find the updates of its own cells. Short
+  rows are the dearest: finding an update takes as long as joining it (W2f, W4).
 - *by destination, long rows*: one thread reads all rows of the source in their order (W2b). Each
   of several threads reads only some of them, so the processor cannot fetch the next one ahead. Rows
   that are sorted are read in order by all threads. Rows that are grouped (W2a) are out of order on
   one thread, too.
 - W2a-f16: one thread adds to a table in float32, and several group the rows.
-- A run by destination gives each thread at least 12 MiB of updates: W1b, W1c and W2f, with 64 MB,
-  use at most 5 threads.
-- Lists of the updates by block of the destination (W1c) and columns of elements (W3) are level: no
-  thread reads what another does.
+- A run by destination gives each thread at least 12 MiB of updates: W2f, with 64 MB, uses at most 5
+  threads. Lists take at least 2 MiB of updates per thread.
+- Lists of the updates of a destination that no cache holds (W1c) and columns of elements (W3) are
+  level: one thread makes such lists, too.
+
+## Balance and hot cells
+
+A run by destination cuts the destination where a sample of the index says, with 256 values of the
+sample per thread. 64 parts then take at most 1.2 times the mean of their updates.
+
+- A hot row of 256 bytes or more: threads share its columns, in pieces of 128 bytes or more.
+- A hot single cell of a float sum cannot be shared out. The order of its additions is fixed, so
+  one thread makes all of them. If a part *p* of all updates goes to one cell, no number of threads
+  makes the run more than 1/*p* times as fast. There are no more parts than that is worth.
+- Sums and products of integers, minima and maxima do not depend on the order. With rows of at most
+  64 bytes and a destination that fits the second-level cache of a core, each thread has a table of
+  the destination for its stretch of the updates, whichever cells they go to. Exact sums do the same
+  with larger destinations.
+- Single values in order, and narrow rows of which one takes more than a third of the updates, use
+  one thread.
 
 ## What was tried
 
-Lists by block of the destination, each thread listing a stretch of the index, in place of *by
-destination*. Processor time in ms with 1, 4, 8, 16 and 64 threads, medians of 3 calls, on two cores
-of a virtual server (Intel Xeon with AVX-512) with other work beside, 2026-11-27:
+Processor time in ms on two cores of a virtual server (Intel Xeon with AVX-512) with other work
+beside, both ways taking turns in one process, medians of 3 calls, 2026-11-27:
 
-| row | now | with lists |
-|---|---|---|
-| W1b | 43, 85, 94, 104, 109 | 41, 75, 74, 84, 100 |
-| 2M rows of 64 into 200k, zipf 1.1 | 73, 123, 149, 178, 238 | 77, 136, 143, 155, 206 |
-| W2f | 9, 32, 34, 13, 33 | 10, 38, 41, 53, 68 |
+| row | way | 1 thread | 4 | 8 | 16 | 64 |
+|---|---|---|---|---|---|---|
+| W1b | by destination, 5 threads at most | 41 | 90 | 92 | 94 | 102 |
+| W1b | lists, 30 threads at most (chosen) | 41 | 79 | 76 | 86 | 102 |
+| W1b | lists in rounds of 1 MiB per thread | 41 | 122 | 127 | 178 | 242 |
 
-*By destination* uses at most 5 threads for W1b and W2f, the lists up to 30. With 16 threads the
-trial at the beginning of W2f chose one. Rows were listed by their places in the source.
+In rounds, the lists stay in the caches, but the threads wait for each other twice in each round.
 
-- Single values: lists take less processor time from 4 threads on, and more threads share it. It is
-  still 1.8 to 2.4 times that of one thread. strew does not make such lists yet.
-- Rows of 64: lists take 11% more with 4 threads, and 13% less with 16.
-- Rows of 8: lists take more.
+Rows listed by their places in the source, in another run:
+
+| row | way | 1 thread | 4 | 8 | 16 | 64 |
+|---|---|---|---|---|---|---|
+| 2M rows of 64 into 200k, zipf 1.1 | by destination (chosen) | 73 | 123 | 149 | 178 | 238 |
+| 2M rows of 64 into 200k, zipf 1.1 | lists | 77 | 136 | 143 | 155 | 206 |
+| W2f | by destination (chosen) | 9 | 32 | 34 | 13 | 33 |
+| W2f | lists | 10 | 38 | 41 | 53 | 68 |
+
+With 16 threads the trial at the beginning of W2f chose one. Lists of rows of 64 take 11% more with
+4 threads and 13% less with 16. They save reading the index, but not the rows out of order.
 """
 
 # What stands before the second table.

@@ -191,6 +191,82 @@ fn a_trial_changes_no_bit() {
     }
 }
 
+/// From four threads on, single values without an order are listed by block of the destination.
+#[test]
+fn lists_of_several_threads_change_no_bit() {
+    let all = Threads::mine();
+    let (count, cells) = ((25 << 20) / 4, 300_000);
+    let (mut index, values) = random(count, cells);
+    let src = tensor(&values, &[count]);
+    let mut expected = vec![1.0f32; cells];
+    for (&at, value) in index.iter().zip(&values) {
+        expected[at as usize] += value;
+    }
+    let expected = tensor(&expected, &[cells]);
+    let chosen = |index: &[i64]| {
+        let mut made = DynTensor::zeros(DType::F32, &[cells]).unwrap();
+        let run = rows(index, &src, &mut made, Combine::Sum);
+        run.execution().unwrap().strategy()
+    };
+    for (threads, strategy) in [
+        (3, Strategy::InOrder),
+        (4, Strategy::Partition),
+        (8, Strategy::Partition),
+    ] {
+        all.set(threads);
+        let what = format!("{threads} threads");
+        assert_eq!(chosen(&index), strategy, "{what}");
+        let mut made = tensor(&vec![1.0f32; cells], &[cells]);
+        watched(rows(&index, &src, &mut made, Combine::Sum), &what).unwrap();
+        assert!(made.as_bytes() == expected.as_bytes(), "{what}");
+        let right = std::mem::replace(&mut index[count - 1], -1);
+        let wrong = watched(rows(&index, &src, &mut made, Combine::Sum), &what);
+        assert!(matches!(wrong, Err(Problem::IndexOutOfBounds { .. })));
+        assert!(made.as_bytes() == expected.as_bytes(), "{what}");
+        index[count - 1] = right;
+    }
+    // One thread joins all updates of a hot cell, and cells in order stay in the caches.
+    let hot: Vec<i64> = (index.iter().enumerate())
+        .map(|(n, &at)| if n % 5 == 0 { 77 } else { at })
+        .collect();
+    index.sort_unstable();
+    assert_eq!(
+        [chosen(&hot), chosen(&index), chosen(&vec![3; count])],
+        [Strategy::InOrder; 3]
+    );
+    index.reverse();
+    assert_eq!(chosen(&index), Strategy::InOrder);
+}
+
+/// Rows of which one takes most updates: threads share its columns.
+#[test]
+fn columns_of_a_hot_row_change_no_bit() {
+    let all = Threads::mine();
+    let (count, cells, width) = (6000, 50, 130);
+    let (mut index, _) = random(count, cells);
+    let (_, values) = random(count * width, 1);
+    let src = tensor(&values, &[count, width]);
+    for hot in [0, 17, 49] {
+        for at in index.iter_mut().step_by(3) {
+            *at = hot;
+        }
+        let mut expected = vec![1.0f32; cells * width];
+        for (&at, row) in index.iter().zip(values.chunks_exact(width)) {
+            let cells = &mut expected[at as usize * width..][..width];
+            cells.iter_mut().zip(row).for_each(|(cell, v)| *cell += v);
+        }
+        let expected = tensor(&expected, &[cells, width]);
+        for threads in [1, 2, 3, 8, 64] {
+            all.set(threads);
+            let what = format!("row {hot}, {threads} threads");
+            let mut made = tensor(&vec![1.0f32; cells * width], &[cells, width]);
+            let run = rows(&index, &src, &mut made, Combine::Sum);
+            watched(run.with_split(Some((Split::Owner, threads))), &what).unwrap();
+            assert!(made.as_bytes() == expected.as_bytes(), "{what}");
+        }
+    }
+}
+
 /// Sums of floats into a few cells go on one thread, for their order. Their index is looked at on all of them before that.
 #[test]
 fn an_index_is_looked_at_on_all_threads() {

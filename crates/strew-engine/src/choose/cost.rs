@@ -1,6 +1,9 @@
 //! The cost model: which strategy a walk over the updates takes.
 
+use crate::choose::grouping::Skew;
 use crate::choose::request::{Request, Run};
+use crate::choose::share::best_share;
+use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::choose::tiles;
 use crate::scatter::space::{Cut, Space};
@@ -44,6 +47,31 @@ fn list_pays(space: &Space<'_>, cut: &Cut) -> bool {
     cut.width() == 1 && apart && reach >= LISTED_REACH && every <= LISTED_EVERY
 }
 
+/// Minimum threads for which updates are listed so that no thread reads the whole index. Two lists
+/// and a run over them take about twice the time of one thread.
+const LISTING_THREADS: usize = 4;
+
+/// At most one of this many updates may go to the hottest cell of a list: one thread joins all of
+/// them.
+const HOTTEST: usize = 8;
+
+/// Whether it pays to list single updates because several threads would otherwise read the whole
+/// index each.
+fn list_pays_shared(run: &Run<'_, '_>) -> bool {
+    let free = run.request.split.is_none() && !run.request.proven;
+    let by_owner = |strategy| match best_share(run, strategy) {
+        Some((Split::Owner, threads)) => threads,
+        _ => 0,
+    };
+    let [ref lookup] = run.space.lookups[..] else {
+        return false;
+    };
+    free && run.cut.width() == 1
+        && by_owner(Strategy::InOrder) > 1
+        && by_owner(Strategy::Partition) >= LISTING_THREADS
+        && !Skew::of(&lookup.index).is_hotter(HOTTEST)
+}
+
 /// Chooses the strategy, and says why. `grouped` is why updates are grouped, if they are.
 pub(crate) fn choose(
     run: &Run<'_, '_>,
@@ -64,6 +92,10 @@ pub(crate) fn choose(
         None if unlisted(run).is_none() && list_pays(run.space, run.cut) => (
             Strategy::Partition,
             "single updates go all over a destination that no cache holds",
+        ),
+        None if unlisted(run).is_none() && list_pays_shared(run) => (
+            Strategy::Partition,
+            "several threads share the index out, and each joins the updates of its own cells",
         ),
         None if !run.request.from_identity
             && tiles::pay(run.space, run.cut, run.types.dst.size()) =>

@@ -41,7 +41,7 @@ pub struct Execution {
     pub(crate) copied: usize,
     /// What the cells of a dense table hold that is a destination like any other.
     wide: Option<Wide>,
-    /// Bytes that a list of the updates by block of the destination takes.
+    /// Bytes that lists of the updates by block of the destination take.
     listed: usize,
     /// Touched rows are marked, so that the first touch is known.
     pub(crate) marks: bool,
@@ -83,8 +83,11 @@ impl Execution {
             Strategy::DenseTable if !request.exact => Wide::choose(&request, space, &cut, types),
             _ => None,
         };
+        let threads = split.map_or(1, |(_, threads)| threads);
+        let blocks = Blocks::over(space.reach(), threads);
+        let elements = cut.count().saturating_mul(cut.width());
         Ok(Self {
-            listed: Blocks::over(space.reach()).bytes(cut.count(), types.dst.size()),
+            listed: blocks.bytes(elements, types.dst.size(), threads),
             marks: cost::marks(&request, strategy, &cut),
             split,
             wide,

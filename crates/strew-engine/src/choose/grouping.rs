@@ -8,7 +8,7 @@ use strew_kernel::runtime::machine::{L2, L3};
 use strew_kernel::runtime::threads::available;
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::row_ids::Facts;
-use strew_kernel::tensor::DType;
+use strew_kernel::tensor::{DType, DynView};
 use strew_kernel::update::in_place::has_short_lines;
 
 /// Minimum bytes of a row of updates.
@@ -171,12 +171,54 @@ pub(crate) enum Order {
     Spread(usize),
 }
 
+/// Values of a sample that are less than the one before them.
+fn falls(sample: &[i64]) -> usize {
+    sample.windows(2).filter(|pair| pair[1] < pair[0]).count()
+}
+
+/// Whether so many of `all` values make an index nearly one in order.
+fn is_nearly(falls: usize, all: usize) -> bool {
+    falls * 4 < all
+}
+
+/// What a sample of an index tells about its order and its hottest row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Skew {
+    /// Values of the sample, and how many of them name the hottest row.
+    all: usize,
+    most: usize,
+    /// The values come in order, ascending or descending, or nearly so.
+    pub(crate) ordered: bool,
+}
+
+impl Skew {
+    /// Values of the sample.
+    const SAMPLE: usize = 1024;
+
+    pub(crate) fn of(index: &DynView<'_>) -> Self {
+        let mut sample = index.sample(Self::SAMPLE);
+        let (all, falls) = (sample.len(), falls(&sample));
+        sample.sort_unstable();
+        let most = sample.chunk_by(|a, b| a == b).map(<[i64]>::len).max();
+        Self {
+            all,
+            most: most.unwrap_or(0),
+            ordered: is_nearly(falls, all) || is_nearly(all - falls, all),
+        }
+    }
+
+    /// Whether more than one of so many updates go to the hottest row.
+    pub(crate) fn is_hotter(self, part: usize) -> bool {
+        self.most.saturating_mul(part) > self.all
+    }
+}
+
 /// The order of an index into `cells` rows, of which `sample` is a sample.
 pub(crate) fn order(sample: &[i64], cells: usize) -> Order {
     let all = sample.len();
-    let falls = sample.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    let falls = falls(sample);
     let ascending = falls == 0;
-    if !ascending && falls * 4 < all {
+    if !ascending && is_nearly(falls, all) {
         return Order::Near;
     }
     let mut sorted = sample.to_vec();

@@ -1,5 +1,6 @@
 //! Whether and how a run is shared out among threads.
 
+use crate::choose::grouping::Skew;
 use crate::choose::plan_cost::threads;
 use crate::choose::request::{Request, Run, Types};
 use crate::choose::split::{Split, choose, obstacle};
@@ -15,6 +16,10 @@ const BY_AXIS: usize = WAKE;
 /// Minimum bytes of all updates per part by owner. Each part also reads the whole index.
 const BY_OWNER: usize = 12 * WAKE;
 
+/// Minimum bytes of updates per part of a run whose updates are listed: no part reads what another
+/// does.
+const LISTED: usize = 2 * WAKE;
+
 /// Minimum bytes of updates per part by updates. Each part but one has a table of its own.
 const BY_UPDATES: usize = 2 * WAKE;
 
@@ -29,6 +34,24 @@ const UPDATES_PER_EXACT_TABLE: usize = 2;
 
 /// Maximum bytes of a row that is shared out by updates.
 const NARROW: usize = 64;
+
+/// With narrow rows, at most one of this many updates may go to the hottest one. The thread that
+/// joins more of them, and reads the whole index, takes about as long as one thread for everything.
+const HOTTEST: usize = 3;
+
+/// Whether one thread is about as fast as several that each read the whole index.
+fn suits_one(run: &Run<'_, '_>) -> bool {
+    let (width, size) = (run.cut.width(), run.types.dst.size());
+    let [ref lookup, ..] = run.space.lookups[..] else {
+        return false;
+    };
+    if width.saturating_mul(size) > NARROW {
+        return false;
+    }
+    let skew = Skew::of(&lookup.index);
+    // Joining single values in order takes no longer than finding those of a thread among them.
+    (width == 1 && skew.ordered) || skew.is_hotter(HOTTEST)
+}
 
 /// Why updates cannot be shared out among tables, if so.
 fn not_by_updates(run: &Run<'_, '_>, strategy: Strategy) -> Option<&'static str> {
@@ -104,7 +127,7 @@ pub(crate) fn share(
 }
 
 /// The fastest way to share a run out; `None` if one thread is faster.
-fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
+pub(crate) fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
     let (space, cut, dst) = (run.space, run.cut, run.types.dst);
     let updates = cut.count().saturating_mul(cut.width());
     let bytes = updates.saturating_mul(dst.size());
@@ -133,10 +156,12 @@ fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
     let split = best.filter(|&split| blocked(run, strategy, split).is_none())?;
     let each = match split {
         Split::Axis(_) => BY_AXIS,
+        Split::Owner if strategy == Strategy::Partition => LISTED,
         Split::Owner | Split::Updates => BY_OWNER,
     };
     let threads = most.min(bytes / each);
-    (threads > 1).then_some((split, threads))
+    let direct = split == Split::Owner && strategy == Strategy::InOrder;
+    (threads > 1 && !(direct && suits_one(run))).then_some((split, threads))
 }
 
 /// How to share out groups of updates that have this many bytes.

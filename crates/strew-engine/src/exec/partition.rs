@@ -68,10 +68,10 @@ impl Execution {
             true => identity(layout.dtype(), self.request.combine),
             false => None,
         };
-        let updates = walk.count() as u64;
         let shares = BucketShare::cut(&mut walk, &direct, source, crew.threads(), start, fresh)?;
         crew.each(shares, |mut share, worker| {
             let _floats = DefaultFloats::enter();
+            let updates = share.updates() as u64;
             let mut progress = worker.progress(updates, 2 * updates);
             if self.request.visible {
                 progress.writes_are_visible();
@@ -89,10 +89,10 @@ impl Execution {
         dst: &Layout,
         crew: &Crew<'_>,
     ) -> Result<Vec<BucketList>, Fault> {
-        crew.each(
-            stretches(space, src, crew.threads()),
-            |(space, src), worker| self.list(&space, &src, dst, worker),
-        )
+        let threads = crew.threads();
+        crew.each(stretches(space, src, threads), |(space, src), worker| {
+            self.list(&space, &src, dst, threads, worker)
+        })
     }
 
     /// Puts the elements of a source where lists that are kept say.
@@ -116,6 +116,7 @@ impl Execution {
         space: &Space<'_>,
         src: &DynView<'_>,
         dst: &Layout,
+        threads: usize,
         worker: Worker<'_>,
     ) -> Result<BucketList, Fault> {
         let cut = space.cut_to_elements();
@@ -124,7 +125,7 @@ impl Execution {
         let geometry = unnumbered(&cut, &terms);
         let walk = Walk::bind(&geometry, dst, src).ok_or_else(unfit)?;
         let updates = walk.count();
-        let mut list = BucketList::new(dst, updates)?;
+        let mut list = BucketList::new(dst, updates, threads)?;
         let mut pass = Pass {
             reader: Reader {
                 lookups: &space.lookups,

@@ -49,8 +49,9 @@ impl BucketSource<'_> {
     fn blocks(self, dst: &Layout) -> Blocks {
         match self {
             Self::OfThisRun(lists) => {
-                assert!(lists.iter().all(|list| list.is_for(dst)));
-                Blocks::of(dst)
+                let first = lists.first().expect("a run has a list");
+                assert!(lists.iter().all(|list| list.is_for(dst, first)));
+                first.blocks()
             }
             Self::Cached(listed) => {
                 assert!(listed.is_for(dst));
@@ -119,7 +120,7 @@ impl<'s> BucketShare<'s> {
         let size = walk.dst_layout().dtype().size();
         let share = |left: Range<usize>| -> Result<Self, Problem> {
             let afresh = match start {
-                Some(start) => Some((RowBitmap::new(blocks.block / size)?, start)),
+                Some(start) => Some((RowBitmap::new(blocks.size() / size)?, start)),
                 None => None,
             };
             Ok(Self {
@@ -147,14 +148,20 @@ impl<'s> BucketShare<'s> {
         Ok(shares)
     }
 
+    /// The number of updates that are left.
+    #[must_use]
+    pub fn updates(&self) -> usize {
+        self.source.len(self.left.clone())
+    }
+
     /// Joins the updates of the next block; gives their number, or nothing if no block is left.
     pub fn next(&mut self) -> Option<usize> {
         let block = self.left.next()?;
         if let Some((marks, _)) = &mut self.afresh {
             marks.clear();
         }
-        let (base, first) = (self.blocks.first(block), block * self.blocks.block);
-        let bytes = |end: usize| first.min(end)..(first + self.blocks.block).min(end);
+        let (base, first) = (self.blocks.first(block), block * self.blocks.size());
+        let bytes = |end: usize| first.min(end)..(first + self.blocks.size()).min(end);
         if let Some((fresh, end)) = self.fresh {
             // SAFETY: the destination has no gaps and begins with its first block. Only this share
             // has this block, which is whole elements.

@@ -233,7 +233,7 @@ impl<'l> CachedBuckets<'l> {
         Blocks {
             low: 0,
             count: self.lists.blocks(),
-            block: CachedBucketLists::block(self.size),
+            bits: CachedBucketLists::block(self.size).ilog2(),
         }
     }
 

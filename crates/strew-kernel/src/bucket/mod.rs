@@ -1,17 +1,19 @@
-//! Sorts updates by 1 MiB block of the destination, then joins them block by block.
+//! Sorts updates by block of the destination, then joins them block by block.
 //!
 //! ```text
 //! for each update:                          // sequential writes
 //!     append (offset in block, element) to the list of its block
-//! for each block:                           // random access within 1 MiB
+//! for each block:                           // random access within the block
 //!     for each of its updates, in order: join it with its cell
 //! ```
 //!
 //! Random access to a destination larger than the caches misses at every update. The lists are
-//! written and read sequentially, and one block stays in the second-level cache. Cost: `4 + element
-//! size` bytes written and read per update, past the caches, beside the update itself. The engine
-//! chooses it for destinations much larger than the caches and single-element windows. Updates of
-//! one block keep their order, so the result has the sequential loop's bits.
+//! written and read sequentially, and one block, of at most 1 MiB, stays in the second-level cache.
+//! Cost: `4 + element size` bytes written and read per update, past the caches, beside the update
+//! itself. The engine chooses lists for single-element windows in two cases: the destination is
+//! much larger than the caches, or several threads run. Each thread lists a stretch of the index,
+//! so that the index is read once in all. Updates of one block keep their order, so the result has
+//! the sequential loop's bits.
 //!
 //! | file | holds |
 //! |---|---|
@@ -44,14 +46,18 @@ use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk};
 use std::ops::Range;
 
-/// Bytes of a block: a second-level cache holds it.
+/// Bytes of a block, at most: a second-level cache holds it.
 pub const BLOCK: usize = L2;
 
-/// The base-2 logarithm of a block's bytes.
-const BLOCK_BITS: u32 = BLOCK.ilog2();
+/// Bytes of a block, at least. Small ones in tests, so that small destinations have several.
+const LEAST_BLOCK: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
 
-/// Entries per chunk. A block's list grows by one chunk at a time.
-const CHUNK: usize = 1024;
+/// Blocks for each thread, at least, so that the threads' shares of the updates are equal to about
+/// an eighth.
+const BLOCKS_EACH: usize = 8;
+
+/// Entries per chunk, at most and at least. A block's list grows by one chunk at a time.
+const CHUNK: [usize; 2] = [1024, 64];
 
 /// Entries that are gathered before they are written: their offsets fill a cache line.
 const LINE: usize = 16;
@@ -62,50 +68,70 @@ pub struct Blocks {
     /// The lowest offset.
     low: isize,
     count: usize,
-    /// Bytes of a block.
-    block: usize,
+    /// The base-2 logarithm of a block's bytes.
+    bits: u32,
 }
 
 impl Blocks {
-    fn of(dst: &Layout) -> Self {
+    fn of(dst: &Layout, threads: usize) -> Self {
         let (low, high) = dst.extent();
         Self {
             low,
-            ..Self::over(high.wrapping_sub(low).cast_unsigned())
+            ..Self::over(high.wrapping_sub(low).cast_unsigned(), threads)
         }
     }
 
-    /// A destination that spans this many bytes.
-    pub fn over(bytes: usize) -> Self {
+    /// A destination that spans this many bytes, whose blocks are shared among `threads` threads.
+    pub fn over(bytes: usize, threads: usize) -> Self {
+        let each = bytes / threads.saturating_mul(BLOCKS_EACH).max(1);
+        let size = match threads {
+            0 | 1 => BLOCK,
+            _ => each.clamp(LEAST_BLOCK, BLOCK),
+        };
         Self {
             low: 0,
-            count: (bytes >> BLOCK_BITS) + 1,
-            block: BLOCK,
+            count: (bytes >> size.ilog2()) + 1,
+            bits: size.ilog2(),
         }
+    }
+
+    /// Bytes of a block.
+    pub fn size(self) -> usize {
+        1 << self.bits
     }
 
     /// The offset at which a block begins.
     fn first(self, block: usize) -> isize {
-        self.low + (block * self.block).cast_signed()
+        self.low + (block << self.bits).cast_signed()
     }
 
-    /// Upper limit of the bytes of a list of `updates` elements of `size` bytes.
-    pub fn bytes(self, updates: usize, size: usize) -> usize {
-        self.chunks(updates)
-            .saturating_mul(CHUNK * (size_of::<u32>() + size) + size_of::<u32>())
+    /// Upper limit of the bytes of `lists` lists of `updates` entries in all, `size` bytes each
+    /// beside their offsets.
+    pub fn bytes(self, updates: usize, size: usize, lists: usize) -> usize {
+        let each = updates.div_ceil(lists.max(1));
+        let chunk = self.chunk(each);
+        let entries = chunk * (size_of::<u32>() + size) + size_of::<u32>();
+        (self.chunks(each).saturating_mul(entries)).saturating_mul(lists.max(1))
+    }
+
+    /// Entries per chunk of a list of so many updates: half of those that a block gets.
+    fn chunk(self, updates: usize) -> usize {
+        let [most, least] = CHUNK;
+        let half = updates / self.count / 2;
+        1 << half.clamp(least, most).ilog2()
     }
 
     /// The number of chunks. Each block may have one chunk that is not full.
     fn chunks(self, updates: usize) -> usize {
-        updates / CHUNK + self.count + 1
+        updates / self.chunk(updates) + self.count + 1
     }
 
     fn split(self, offset: isize) -> (usize, u32) {
         let from_low = offset.wrapping_sub(self.low).cast_unsigned();
-        // What is left of the offset has BLOCK_BITS bits.
+        // What is left of the offset has no more bits than BLOCK.
         (
-            from_low >> BLOCK_BITS,
-            from_low as u32 & ((1 << BLOCK_BITS) - 1),
+            from_low >> self.bits,
+            from_low as u32 & ((1 << self.bits) - 1),
         )
     }
 }
@@ -137,6 +163,8 @@ pub struct BucketList {
 
 /// The listed updates, chunk by chunk.
 struct Chunks {
+    /// The base-2 logarithm of a chunk's entries.
+    bits: u32,
     /// For each chunk, the next one of its block.
     next: Vec<u32>,
     /// Offsets within the block.
@@ -153,10 +181,11 @@ const fn line(size: usize) -> usize {
 }
 
 impl BucketList {
-    /// An empty list for up to `updates` elements that go to a destination.
-    pub fn new(dst: &Layout, updates: usize) -> Result<Self, Problem> {
-        let (blocks, size) = (Blocks::of(dst), dst.dtype().size());
-        let chunks = blocks.chunks(updates);
+    /// An empty list for up to `updates` elements that go to a destination, whose blocks are shared
+    /// among `threads` threads.
+    pub fn new(dst: &Layout, updates: usize, threads: usize) -> Result<Self, Problem> {
+        let (blocks, size) = (Blocks::of(dst, threads), dst.dtype().size());
+        let (chunks, chunk) = (blocks.chunks(updates), blocks.chunk(updates));
         let what = || format!("a list of {updates} updates by their destinations");
         let mut chains = try_vec("the blocks of a list of updates", blocks.count)?;
         let none = Chain {
@@ -171,9 +200,10 @@ impl BucketList {
             size,
             chains,
             chunks: Chunks {
+                bits: chunk.ilog2(),
                 next: try_vec("the chunks of a list of updates", chunks)?,
-                offsets: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size_of::<u32>()))?,
-                values: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size))?,
+                offsets: Buffer::scratch(&what, chunks.saturating_mul(chunk * size_of::<u32>()))?,
+                values: Buffer::scratch(&what, chunks.saturating_mul(chunk * size))?,
             },
             pending: Buffer::zeroed(&what, blocks.count.saturating_mul(line(size)))?,
             closed: false,
@@ -285,9 +315,16 @@ impl BucketList {
         }
     }
 
-    /// Whether this is of updates for such a destination, all of them written.
-    pub(crate) fn is_for(&self, dst: &Layout) -> bool {
-        self.closed && self.layout == *dst
+    /// Whether this is of updates for such a destination, all of them written, and like another
+    /// list.
+    pub(crate) fn is_for(&self, dst: &Layout, like: &Self) -> bool {
+        let alike = self.blocks.bits == like.blocks.bits;
+        self.closed && self.layout == *dst && alike
+    }
+
+    /// How the destination is cut into blocks.
+    pub(crate) fn blocks(&self) -> Blocks {
+        self.blocks
     }
 
     /// The number of updates that go to these blocks.
@@ -307,15 +344,15 @@ impl BucketList {
         let (mut chunk, mut left) = (chain.first, chain.len);
         let mut room = StackBuf::new();
         while left > 0 {
-            let first = chunk as usize * CHUNK;
-            let len = left.min(CHUNK);
+            let first = (chunk as usize) << self.chunks.bits;
+            let len = left.min(1 << self.chunks.bits);
             chunk = self.chunks.next[chunk as usize];
             for from in (first..first + len).step_by(ROWS) {
                 let count = (first + len - from).min(ROWS);
                 // Hardware cannot predict where the next chunk is; the chain names it.
                 let coming = match from + ROWS < first + len {
                     true => from + ROWS,
-                    false => (chunk as usize).wrapping_mul(CHUNK),
+                    false => (chunk as usize).wrapping_shl(self.chunks.bits),
                 };
                 let at = room.fill_with(0isize, count);
                 // SAFETY: the list is closed, so that `count` entries from `from` on were written.
@@ -340,7 +377,8 @@ impl Chunks {
         count: usize,
     ) {
         let from = chain.len - count;
-        if from.is_multiple_of(CHUNK) {
+        let within = (1 << self.bits) - 1;
+        if from & within == 0 {
             assert!(self.next.len() < self.next.capacity());
             // The assertion bounds the chunks by the number announced, and entries for `u32::MAX`
             // chunks would not fit in memory.
@@ -352,7 +390,7 @@ impl Chunks {
             }
             chain.last = chunk;
         }
-        let entry = chain.last as usize * CHUNK + from % CHUNK;
+        let entry = ((chain.last as usize) << self.bits) + (from & within);
         // SAFETY: the chunk is one of those announced, so `offsets` and `values` have room for its
         // entries, and `entry` begins a line. The caller promises that `pending` is a whole line of
         // offsets and elements of this size.

@@ -490,7 +490,7 @@ mod tests {
             cursor.next(&mut block, &says).unwrap();
             let direct = |walk: &Walk<'_>| Direct::new(walk, Combine::Sum, false).unwrap();
             let list = |walk: &Walk<'_>, closes: bool| {
-                let mut list = BucketList::new(walk.dst_layout(), 192).unwrap();
+                let mut list = BucketList::new(walk.dst_layout(), 192, 1).unwrap();
                 list.push(walk, &block);
                 if closes {
                     list.close();

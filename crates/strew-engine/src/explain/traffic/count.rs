@@ -7,7 +7,7 @@ use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::choose::tiles;
 use crate::scatter::space::{Cut, Space, SpaceAxis};
-use strew_kernel::bucket::BLOCK;
+use strew_kernel::bucket::Blocks;
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::PAGE;
@@ -195,9 +195,10 @@ impl Parts<'_> {
 
     fn listed(&self, stages: &mut Vec<Stage>) {
         let kept = self.execution.request.listed;
+        let blocks = Blocks::over(self.whole, self.execution.threads());
         let (entry, block) = match kept {
             true => (self.size, CachedBucketLists::block(self.size)),
-            false => (size_of::<u32>() + self.size, BLOCK),
+            false => (size_of::<u32>() + self.size, blocks.size()),
         };
         let list = self.cut.count().saturating_mul(entry);
         let mut stage = self.inputs("list the updates by block");
