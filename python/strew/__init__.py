@@ -58,10 +58,11 @@ Plans
 
 Memory
     The memory of freed results of 2 MiB or more is kept for later results of about the same size,
-    up to 1 GiB in total, because fresh pages cost more time than most operators. The system can
-    take it back when it is short of memory. `set_kept_memory` or the environment's
-    ``STREW_KEPT_MEMORY`` sets another limit, 0 for none. `set_memory_limit` or
-    ``STREW_MEMORY_LIMIT`` limits the size of one result or working table.
+    because fresh pages cost more time than most operators. By default that is up to an eighth of
+    the free memory, and at most 1 GiB in total. The system can take it back when it is short of
+    memory. `set_kept_memory` or the environment's ``STREW_KEPT_MEMORY`` sets another limit, 0 for
+    none. `set_memory_limit` or ``STREW_MEMORY_LIMIT`` limits the size of one result or working
+    table.
 
 Threads and Ctrl-C
     Results do not depend on the number of threads. Other Python threads go on during a run of

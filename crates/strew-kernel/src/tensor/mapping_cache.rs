@@ -10,19 +10,23 @@
 //! - Measured: nothing kept: W2a 1.07, W1c 1.19, W4 1.43
 //! - Holds: nothing uses the mapping any more
 
+use crate::tensor::memory;
 use memmap2::MmapMut;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 
 /// Bytes that are cached, at most, unless something else is set.
 const DEFAULT: u64 = 1 << 30;
+
+/// Without a limit that was set, at most one of this many parts of the free memory is cached.
+const PART: u64 = 8;
 
 /// The caller's limit in bytes; `u64::MAX` stands for "none set".
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Sets how many bytes of freed results and working tables are kept for the next ones; 0 keeps
 /// nothing, `None` goes back to the default: the environment variable `STREW_KEPT_MEMORY` if it is
-/// set, else 1 GiB.
+/// set, else an eighth of the memory that is free when the default is first needed, at most 1 GiB.
 ///
 /// Only memory of at least 2 MiB is cached, for a result or table that is not much smaller. The
 /// system takes it when it is short of memory (on Linux, by `MADV_FREE`).
@@ -36,9 +40,20 @@ pub fn set_kept_memory(bytes: Option<u64>) {
 #[must_use]
 pub fn kept_memory() -> u64 {
     match LIMIT.load(Ordering::Relaxed) {
-        u64::MAX => crate::runtime::settings::kept().unwrap_or(DEFAULT),
+        u64::MAX => crate::runtime::settings::kept().unwrap_or_else(default),
         set => set,
     }
+}
+
+/// What is cached, at most, on a machine or in a control group with this much free memory. It is
+/// asked once: what this process takes afterwards must not shrink it.
+fn default() -> u64 {
+    static FOUND: OnceLock<u64> = OnceLock::new();
+    *FOUND.get_or_init(|| default_of(memory::left()))
+}
+
+fn default_of(free: Option<u64>) -> u64 {
+    free.map_or(DEFAULT, |free| (free / PART).min(DEFAULT))
 }
 
 /// The cached mappings, the most recent one last. `None` if another thread holds the lock for long;
@@ -133,6 +148,14 @@ mod tests {
         set_kept_memory(Some(0));
         assert_eq!(take(31 << 12).map(size), None);
         set_kept_memory(None);
-        assert_eq!(kept_memory(), DEFAULT);
+        assert_eq!(kept_memory(), default());
+    }
+
+    #[test]
+    fn a_small_machine_keeps_less() {
+        assert_eq!(default_of(None), DEFAULT);
+        assert_eq!(default_of(Some(64 << 30)), DEFAULT);
+        assert_eq!(default_of(Some(2 << 30)), 256 << 20);
+        assert_eq!(default_of(Some(0)), 0);
     }
 }

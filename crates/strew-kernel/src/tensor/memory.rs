@@ -57,7 +57,7 @@ fn set_limit() -> Option<u64> {
 
 /// The memory that the kernel and the control group would still give, in bytes. Systems other than
 /// Linux do not say.
-fn left() -> Option<u64> {
+pub(super) fn left() -> Option<u64> {
     left_by(Path::new("/"))
 }
 
