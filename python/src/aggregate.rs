@@ -5,7 +5,8 @@ use crate::array::{Array, kind_of};
 use crate::errors::{raise, refuse, wrong_kind};
 use crate::library::Library;
 use crate::output::give;
-use crate::plan::{Plan, rules, run};
+use crate::plan::{Plan, rules};
+use crate::run::run;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use strew::{

@@ -5,7 +5,8 @@ use crate::array::Array;
 use crate::errors::{raise, refuse};
 use crate::operator::DETACHED_FROM;
 use crate::output::give;
-use crate::plan::{Plan, parse, watched};
+use crate::plan::{Plan, parse};
+use crate::run::watched;
 use pyo3::prelude::*;
 use strew::{Class, DynTensor, DynView, Error, Problem, grad};
 

@@ -29,6 +29,7 @@ mod library;
 mod operator;
 mod output;
 mod plan;
+mod run;
 mod settings;
 mod xla;
 

@@ -4,11 +4,9 @@ use crate::argument::{dtype_named, integer, not_too_long};
 use crate::array::{Array, kind_of};
 use crate::errors::{explain_outside, raise, refuse, wrong_kind};
 use crate::given::{Axis, Given, NO_AXIS, Word, axis_of};
-use crate::interrupt::interruptible;
-use crate::library::{Library, is_tensor};
-use crate::operator::WATCHED_FROM;
-use crate::output::give;
-use crate::settings::{follow_torch, number_of_threads};
+use crate::library::is_tensor;
+use crate::run::{run, watched};
+use crate::settings::number_of_threads;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -615,50 +613,6 @@ fn torch_methods<'py>(
     match operators.is_none() {
         true => Ok(None),
         false => operators.getattr(intern!(py, "plan_methods")).map(Some),
-    }
-}
-
-/// Runs `work` on the source, and gives its results as arrays of the source's library. The run can
-/// be interrupted if it has many elements: those of the source, or `elements` if that is more.
-pub(crate) fn run<'py>(
-    operator: &str,
-    src: &Bound<'py, PyAny>,
-    argument: &str,
-    elements: usize,
-    threads: Option<NonZeroUsize>,
-    work: impl Fn(&strew::DynView<'_>) -> strew::Result<Vec<strew::DynTensor>> + Send + Sync,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let py = src.py();
-    let src = Array::read(operator, argument, src)?;
-    let library = match src.library() {
-        Library::None => Library::Numpy,
-        other => other.clone(),
-    };
-    let view = src
-        .view()
-        .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
-    let elements = src.len().max(elements);
-    let (result, interrupt) = watched(py, elements, threads, || work(&view));
-    if let Some(raised) = interrupt {
-        return Err(raised);
-    }
-    let made = result.map_err(|error| raise(py, &error))?;
-    made.into_iter().map(|t| give(py, t, &library)).collect()
-}
-
-/// Runs `work` without the interpreter, on that number of threads, and lets people stop it if it is
-/// long.
-pub(crate) fn watched<R: Send>(
-    py: Python<'_>,
-    elements: usize,
-    threads: Option<NonZeroUsize>,
-    work: impl FnOnce() -> R + Send,
-) -> (R, Option<PyErr>) {
-    follow_torch(py);
-    let work = || strew::with_threads(threads, work);
-    match elements < WATCHED_FROM {
-        true => (py.detach(work), None),
-        false => py.detach(|| interruptible(work)),
     }
 }
 

@@ -130,8 +130,8 @@ impl Profile {
                     .map(|n| all * (n + 1) / threads - all * n / threads)
                     .collect()
             }
-            // The destination is cut so that the parts take about as many updates each: a stretch
-            // that takes more stays whole.
+            // The destination is cut so that the parts take about as many updates each. Here a
+            // stretch that takes more stays whole; a run may share out the columns of a hot row.
             Some((Split::Owner, threads)) => {
                 let mut parts = vec![0u64; threads.max(1)];
                 let mut before = 0;
