@@ -152,7 +152,7 @@ mod tests {
             ("summ", "sum", 1),
             ("su", "sum", 1),
             ("tsd", "std", 1),
-            ("mean", "median", 3),
+            ("mean", "median", 2),
         ] {
             assert_eq!(slips(word, name), count, "{word} {name}");
         }
