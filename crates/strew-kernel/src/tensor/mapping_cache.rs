@@ -10,7 +10,7 @@
 //! - Measured: nothing kept: W2a 1.07, W1c 1.19, W4 1.43
 //! - Holds: nothing uses the mapping any more
 
-use crate::tensor::memory;
+use crate::tensor::free_memory::left;
 use memmap2::MmapMut;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
@@ -49,7 +49,7 @@ pub fn kept_memory() -> u64 {
 /// asked once: what this process takes afterwards must not shrink it.
 fn default() -> u64 {
     static FOUND: OnceLock<u64> = OnceLock::new();
-    *FOUND.get_or_init(|| default_of(memory::left()))
+    *FOUND.get_or_init(|| default_of(left()))
 }
 
 fn default_of(free: Option<u64>) -> u64 {

@@ -11,6 +11,7 @@
 //! | [`axes`] | sizes and strides, inline for few axes |
 //! | [`dtype`] | element types |
 //! | [`footprint`](mod@footprint) | bytes that a view touches |
+//! | `free_memory` | what the system would still give |
 //! | [`layout`] | shape, strides and dtype, checked |
 //! | [`list`] | lists of integers |
 //! | [`mapping_cache`] | freed mappings for later results |
@@ -31,6 +32,7 @@ pub mod as_tensor;
 pub mod axes;
 pub mod dtype;
 pub mod footprint;
+pub(crate) mod free_memory;
 pub mod layout;
 pub mod list;
 pub mod mapping_cache;
