@@ -201,7 +201,7 @@ Reasons for what grows:
   one thread, too.
 - W2a-f16: one thread adds to a table in float32, and several group the rows.
 - A run by destination gives each thread at least 12 MiB of updates: W2f, with 64 MB, uses at most 5
-  threads. Lists take at least 2 MiB of updates per thread.
+  threads. Lists take at least 4 MiB of updates per thread: 16 threads for W1b and W1c.
 - Lists of the updates of a destination that no cache holds (W1c) and columns of elements (W3) are
   level: one thread makes such lists, too.
 
@@ -229,10 +229,22 @@ beside, both ways taking turns in one process, medians of 3 calls, 2026-11-27:
 | row | way | 1 thread | 4 | 8 | 16 | 64 |
 |---|---|---|---|---|---|---|
 | W1b | by destination, 5 threads at most | 41 | 90 | 92 | 94 | 102 |
-| W1b | lists, 30 threads at most (chosen) | 41 | 79 | 76 | 86 | 102 |
+| W1b | lists, 30 threads at most | 41 | 79 | 76 | 86 | 102 |
 | W1b | lists in rounds of 1 MiB per thread | 41 | 122 | 127 | 178 | 242 |
 
 In rounds, the lists stay in the caches, but the threads wait for each other twice in each round.
+
+Both ways in turn in two processes, one number of threads after the other, medians of 5 calls, with
+nothing else running:
+
+| row | way | 1 thread | 4 | 8 | 16 | 32 | 64 |
+|---|---|---|---|---|---|---|---|
+| W1b | by destination, 5 threads at most | 48 | 89 | 108 | 113 | 108 | 108 |
+| W1b | lists, 30 threads at most | 48 | 91 | 83 | 109 | 145 | 142 |
+
+Shorter lists have more room that stays empty, so a run makes at most as many as give each thread
+4 MiB of updates: 16 for W1b. They take no more processor time than 5 threads by destination, and
+16 threads share it.
 
 Rows listed by their places in the source, in another run:
 
