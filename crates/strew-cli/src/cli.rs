@@ -225,7 +225,7 @@ fn machine() -> Arg {
         .action(ArgAction::Append)
         .conflicts_with(NO_MEASURE)
         .help(
-            "Also predict the time of each strategy on a machine with so many cores, as fast as those \
+            "Also predict the time of each strategy on a machine of that many cores, as fast as those \
              here, which reach that bandwidth together, as in 64x200GB/s [default bandwidth: one \
              core's here for each, up to 200GB/s]",
         )

@@ -176,7 +176,7 @@ fn falls(sample: &[i64]) -> usize {
     sample.windows(2).filter(|pair| pair[1] < pair[0]).count()
 }
 
-/// Whether so many of `all` values make an index nearly one in order.
+/// Whether this many falls among `all` values make an index nearly one in order.
 fn is_nearly(falls: usize, all: usize) -> bool {
     falls * 4 < all
 }
@@ -207,7 +207,7 @@ impl Skew {
         }
     }
 
-    /// Whether more than one of so many updates go to the hottest row.
+    /// Whether more than one of `part` updates goes to the hottest row.
     pub(crate) fn is_hotter(self, part: usize) -> bool {
         self.most.saturating_mul(part) > self.all
     }

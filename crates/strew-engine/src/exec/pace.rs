@@ -33,7 +33,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// A pass over so many elements, which the calling thread has asked for.
+    /// A pass over this number of elements, which the calling thread has asked for.
     pub(crate) fn new(total: usize) -> Self {
         Self {
             done: AtomicU64::new(0),

@@ -103,7 +103,7 @@ impl Plan {
         Ok(Forecasts::new(*machine, measured, chosen, ways))
     }
 
-    /// How these reductions would run on so many cores.
+    /// How these reductions would run on this number of cores.
     fn told(&self, asked: &Asked<'_>, cores: NonZeroUsize) -> std::result::Result<Told, Problem> {
         with_threads(Some(cores), || {
             self.tell(asked.dtype, asked.shape, asked.dim, asked.reduces)

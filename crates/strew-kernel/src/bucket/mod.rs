@@ -114,7 +114,7 @@ impl Blocks {
         (self.chunks(each).saturating_mul(entries)).saturating_mul(lists.max(1))
     }
 
-    /// Entries per chunk of a list of so many updates: half of those that a block gets.
+    /// Entries per chunk of a list of this number of updates: half of those that a block gets.
     fn chunk(self, updates: usize) -> usize {
         let [most, least] = CHUNK;
         let half = updates / self.count / 2;

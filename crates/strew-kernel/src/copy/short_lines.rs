@@ -32,7 +32,7 @@ use crate::walk::line::{Line, Lines, once};
 /// `narrow` says.
 pub(crate) type TakeLoop = unsafe fn(&Lines<'_>) -> bool;
 
-/// The loop for rows of so many bytes without gaps; `None` if there is none. `wraps`: negative
+/// The loop for rows of `bytes` bytes without gaps; `None` if there is none. `wraps`: negative
 /// values count from the limit down.
 pub(crate) fn take_loop(bytes: usize, wraps: bool) -> Option<TakeLoop> {
     macro_rules! of {

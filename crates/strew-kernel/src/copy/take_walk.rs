@@ -8,8 +8,8 @@
 //!
 //! Cost: one read and one write per element. Rows of up to 64 bytes have
 //! [loops](super::short_rows) of their own. Those of up to 16 bytes, single elements too, need no
-//! blocks: [one loop](super::short_lines) reads an index value, checks it and copies. Large outputs of longer rows that are whole, dense
-//! lines are written past the caches.
+//! blocks: [one loop](super::short_lines) reads an index value, checks it and copies. Large outputs
+//! of longer rows that are whole, dense lines are written past the caches.
 //! The engine uses it for every gather that needs the index decoded as the run goes. It
 //! relies on the walk's proof for both offsets. The input plays the walk's destination, and the
 //! output plays its source.
