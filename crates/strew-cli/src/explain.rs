@@ -108,12 +108,19 @@ fn forecasts_on(
         let forecast = match told {
             Ok(Some(forecast)) => Ok(forecast),
             Ok(None) => continue,
-            Err(failure) => Err(failure.message().to_owned()),
+            Err(failure) => Err(why_not(&failure)),
         };
         let name = strategy.name();
         ways.push(ForecastOf { name, forecast });
     }
     Ok(Forecasts::new(*asked, machine, chosen, ways))
+}
+
+/// Why a strategy cannot run. The row of the table says already which one it is.
+fn why_not(failure: &Failure) -> String {
+    let message = failure.message();
+    let bare = message.split_once("cannot run here: ");
+    bare.map_or(message, |(_, why)| why).to_owned()
 }
 
 /// The time on another machine, for programs.
@@ -180,11 +187,7 @@ impl Seen<'_> {
             chosen: strategy == self.plan.strategy(),
             time: match &run {
                 Ok(run) => Ok(time(run)),
-                // The row of the table says already which strategy cannot run.
-                Err(failure) => Err(match failure.message().split_once("cannot run here: ") {
-                    Some((_, why)) => why.to_owned(),
-                    None => failure.message().to_owned(),
-                }),
+                Err(failure) => Err(why_not(failure)),
             },
         }
     }
