@@ -389,11 +389,12 @@ impl Plan {
     /// The text has the memory that the run needs at most beside its result (and, for a plan whose first
     /// grouped run it is, to group the updates), the bytes to move through memory and, if `measure` is true, the time that the run
     /// should take: the memory's bandwidth is measured for that, which takes some tenths of a second and
-    /// 128 MiB. `machine`, as in "64x200GB/s", adds what is predicted for a machine of that many cores, as
-    /// fast as those here, that reach this bandwidth together: for that, samples of the updates are run. "64"
-    /// takes the bandwidth of one core here for each, up to 200 GB/s. docs/explain.md says how to read it. A
-    /// notebook shows the same as a page with pictures. Raises what `scatter` of such a source raises, and
-    /// ValueError for text that is no machine, or for a machine with `measure=False`.
+    /// 128 MiB. `machine`, as in "64x200GB/s", adds what is predicted for a machine of that many
+    /// cores, as fast as those here, that reach this bandwidth together: for that, samples of the
+    /// updates are run. "64" takes the bandwidth of one core here for each, up to 200 GB/s.
+    /// docs/explain.md says how to read it. A notebook shows the same as a page with pictures. Raises
+    /// what `scatter` of such a source raises, and ValueError for text that is no machine, or for a
+    /// machine with `measure=False`.
     ///
     /// >>> import strew
     /// >>> plan = strew.Plan([0, 0, 2])

@@ -61,7 +61,8 @@ pub(crate) struct Bench {
         conflicts_with_all = ["sweep", "plans", "statistics", "peers", "threads", "repeat"]
     )]
     scaling: bool,
-    /// With --scaling: compare the times that strew explain predicts for 1 and 2 threads with real ones
+    /// With --scaling: compare the times that strew explain predicts for 1 and 2 threads with
+    /// real ones
     #[arg(long, requires = "scaling", conflicts_with = "docs")]
     check: bool,
     /// Also write the table and the chart to docs/

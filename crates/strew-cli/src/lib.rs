@@ -170,8 +170,8 @@ fn misused(line: &str, words: &[OsString]) -> Failure {
 
 /// What is said of a flag that the command does not have; `None` of another error.
 ///
-/// The parser's own suggestion knows no names of other programs, and wants words that are more alike
-/// than --idx and --index.
+/// The parser's own suggestion knows no names of other programs, and finds --idx and --index too
+/// different.
 fn unknown_flag(error: &clap::Error, words: &[OsString]) -> Option<Failure> {
     let flag = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => flag,

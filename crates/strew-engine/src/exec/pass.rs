@@ -21,7 +21,7 @@ use strew_kernel::walk::geometry::{Geometry, OutOfBounds, Term};
 /// Parts of a destination, at most.
 const MOST_OWNERS: usize = 512;
 
-/// Minimum bytes of a piece of a hot row. With shorter pieces, the hardware would read the pieces of
+/// Minimum bytes of a piece of a hot row. With shorter pieces, the hardware would read those of
 /// other threads, too. They are short in tests, so that short rows have several.
 const PIECE: usize = if cfg!(debug_assertions) { 8 } else { 128 };
 

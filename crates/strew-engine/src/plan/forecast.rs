@@ -33,7 +33,11 @@ impl Plan {
     /// here.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, scatter::bounds::*, explain::other_machine::*}; pub use strew_kernel::{error::Error, tensor::*, runtime::machine::*}; }
+    /// # mod strew {
+    /// #     pub use strew_engine::explain::other_machine::*;
+    /// #     pub use strew_engine::{plan::*, plan::reduce::*, scatter::bounds::*};
+    /// #     pub use strew_kernel::{error::Error, runtime::machine::*, tensor::*};
+    /// # }
     /// use strew::{Bounds, DType, Machine, OtherMachine, Plan, Reduce};
     ///
     /// let plan = Plan::new(&[0i64, 0, 2], None, Bounds::STRICT)?;
@@ -158,7 +162,7 @@ impl Plan {
     ) -> std::result::Result<f64, Problem> {
         let source = source.view();
         let mut run = || match &mut into {
-            None => self.anew(&source, 0, reduces).map(drop),
+            None => self.make_new(&source, 0, reduces).map(drop),
             Some(out) => reduces
                 .iter()
                 .try_for_each(|&reduce| self.into(&source, 0, reduce, out.view_mut(), true)),

@@ -129,7 +129,7 @@ impl Plan {
         dim: i64,
         reduces: &[Reduce],
     ) -> Result<Vec<DynTensor>> {
-        self.anew(src, dim, reduces)
+        self.make_new(src, dim, reduces)
             .map_err(|problem| self.context().error(problem))
     }
 
@@ -265,7 +265,7 @@ impl Plan {
             .map_or_else(|| plan_cost::threads(bytes), |n| n.max(1))
     }
 
-    pub(crate) fn anew(
+    pub(crate) fn make_new(
         &self,
         src: &DynView<'_>,
         dim: i64,

@@ -64,8 +64,8 @@ const LINE: usize = 1 << 14;
 /// Minimum number of updates for each cell from which a minimum or maximum seldom changes.
 const SELDOM: usize = 64;
 
-/// Whether rows of `len` elements without gaps, whose index is used as it is, have a loop that reads
-/// the index itself.
+/// Whether there is a loop that reads the index itself, for rows of `len` elements without gaps
+/// whose index is used as it is.
 pub fn has_short_lines(dtype: DType, combine: Combine, len: usize) -> bool {
     short_line_loop(dtype, combine, len).is_some()
 }

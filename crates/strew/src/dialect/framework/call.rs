@@ -212,7 +212,8 @@ impl<'a> Call<'a> {
     /// # let (values, cells) = ([1f32; 100], [0i64; 100]);
     /// # let src = TensorView::from_slice(&values, &[100]).unwrap().into_dyn();
     /// # let index = TensorView::from_slice(&cells, &[100]).unwrap().into_dyn();
-    /// let mut arguments = strew::Arguments::new(strew::find("torch_scatter.scatter_sum").unwrap());
+    /// let operator = strew::find("torch_scatter.scatter_sum").unwrap();
+    /// let mut arguments = strew::Arguments::new(operator);
     /// arguments.set_named("src", strew::Value::Tensor(src))?;
     /// arguments.set_named("index", strew::Value::Tensor(index))?;
     /// let call = arguments.lower()?;
