@@ -174,9 +174,9 @@ enum Choice {
 /// choose. Who waits, sleeps.
 #[derive(Debug)]
 struct Meeting {
-    /// If the parts take less than this, added up, they are faster than one thread: by a tenth, by
-    /// which timings vary. The longest one would not tell: the cut is even for the whole run, but a
-    /// stretch of a sorted index is all of one part.
+    /// If the parts take less than this, added up, they are faster than one thread. It is a tenth
+    /// less than one thread's time, because timings vary by that much. The longest part would not
+    /// tell: the cut is even for the whole run, but a stretch of a sorted index is all of one part.
     enough: Duration,
     state: Mutex<State>,
     changed: Condvar,

@@ -10,7 +10,8 @@
 //! the whole index, it has the seconds of looking at every row besides. All updates of a cell are
 //! joined by one thread, so the hottest cell bounds what more cores can do.
 //!
-//! It leaves out that cores share caches, and that a thread takes time to wake up.
+//! It leaves out that cores share caches, that a thread takes time to wake up, and that threads can
+//! share the columns of a hot row.
 
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;

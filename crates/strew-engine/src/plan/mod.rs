@@ -22,7 +22,7 @@ pub(crate) mod values;
 use crate::checks::{expect_dtype, expect_shape};
 use crate::choose::plan_cost::Way;
 use crate::context::Context;
-use crate::exec::pace::Pace;
+use crate::exec::meter::Meter;
 use crate::scatter::bounds::Bounds;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -137,12 +137,12 @@ impl Plan {
     ) -> Result<Self, Problem> {
         let size = rows_of(index, size, bounds)?;
         let mut numbers = RowIds::unset("the list of row numbers of a plan", index.len(), size)?;
-        let pace = Pace::new(PASSES.saturating_mul(index.len()));
+        let meter = Meter::new(PASSES.saturating_mul(index.len()));
         let position = match numbers.parts(index.len().max(1)).first_mut() {
-            Some((_, part)) => resolve_all(index, bounds, size, part, &pace),
+            Some((_, part)) => resolve_all(index, bounds, size, part, &meter),
             None => index.len(),
         };
-        pace.check()?;
+        meter.check()?;
         if position < index.len() {
             return Err(Problem::IndexOutOfBounds {
                 argument: "index",
@@ -152,7 +152,7 @@ impl Plan {
                 size,
             });
         }
-        Self::known(Arc::new(numbers), size, name, &pace)
+        Self::known(Arc::new(numbers), size, name, &meter)
     }
 
     /// A plan of row numbers; those that are not below `size` are left out.
@@ -162,8 +162,8 @@ impl Plan {
         size: usize,
         name: Option<&str>,
     ) -> Result<Self, Problem> {
-        let pace = Pace::new((PASSES - 1).saturating_mul(numbers.len()));
-        Self::known(numbers, size, name, &pace)
+        let meter = Meter::new((PASSES - 1).saturating_mul(numbers.len()));
+        Self::known(numbers, size, name, &meter)
     }
 
     /// A plan of row numbers that have been read.
@@ -171,11 +171,11 @@ impl Plan {
         numbers: Arc<RowIds>,
         size: usize,
         name: Option<&str>,
-        pace: &Pace,
+        meter: &Meter,
     ) -> Result<Self, Problem> {
         let facts = Facts::of(&numbers, size);
-        pace.step(numbers.len());
-        pace.check()?;
+        meter.step(numbers.len());
+        meter.check()?;
         let mut groups = OnceLock::new();
         let multiplicity = match Histogram::count(&numbers, size, facts)? {
             Some(counted) => counted,
@@ -187,8 +187,8 @@ impl Plan {
                 multiplicity
             }
         };
-        pace.step(numbers.len());
-        pace.check()?;
+        meter.step(numbers.len());
+        meter.check()?;
         Ok(Self {
             index: Arc::new(Index {
                 name: name.map(str::to_owned),
@@ -409,7 +409,7 @@ fn resolve_all(
     bounds: Bounds,
     size: usize,
     rows: &mut Part<'_>,
-    pace: &Pace,
+    meter: &Meter,
 ) -> usize {
     let (mut done, mut resolved) = (0, Vec::new());
     index.all_integers(|block| {
@@ -430,7 +430,7 @@ fn resolve_all(
         }
         rows.set(done, &resolved);
         done += resolved.len();
-        pace.step(resolved.len())
+        meter.step(resolved.len())
     });
     done
 }

@@ -3,7 +3,7 @@
 use crate::choose::plan_cost::threads;
 use crate::choose::statistics::division;
 use crate::exec::crew::Crew;
-use crate::exec::pace::{Pace, PacedRows, PacedValues};
+use crate::exec::meter::{Meter, MeteredRows, MeteredValues};
 use crate::plan::values::{Visit, visit};
 use crate::plan::{Plan, rows_of};
 use crate::scatter::bounds::Bounds;
@@ -323,14 +323,14 @@ fn make<T: Value>(
         .updates()
         .saturating_mul(stream.outer)
         .saturating_mul(stream.inner);
-    let pace = Pace::new(match division {
+    let meter = Meter::new(match division {
         // Each part reads all rows.
         Division::Rows => elements.saturating_mul(crew.threads()),
         Division::Outer | Division::Updates => elements,
     });
-    let rows = PacedRows {
+    let rows = MeteredRows {
         rows: stream.rows,
-        pace: &pace,
+        meter: &meter,
         each: stream.inner,
     };
     let stream = Stream {
@@ -344,7 +344,7 @@ fn make<T: Value>(
     });
     let no_index = || unreachable!("groups have been read before");
     let done = done.map_err(|fault| fault.into_problem(no_index))?;
-    pace.check()?;
+    meter.check()?;
     let read = done.iter().all(|(read, _)| *read);
     if read {
         let records = done.into_iter().filter_map(|(_, records)| records);
@@ -362,13 +362,13 @@ fn share<T: Value>(
 ) -> Result<(), Problem> {
     let crew = Crew::new(threads, None);
     let kept = columns.groups.kept();
-    let pace = Pace::new(
+    let meter = Meter::new(
         kept.saturating_mul(columns.outer)
             .saturating_mul(columns.inner),
     );
-    let values = PacedValues {
+    let values = MeteredValues {
         values: columns.values,
-        pace: &pace,
+        meter: &meter,
     };
     let columns = GroupStats {
         values: &values,
@@ -378,5 +378,5 @@ fn share<T: Value>(
     let done = crew.each(parts, |part, _| Ok(columns.make(part, count)?));
     let no_index = || unreachable!("groups have been read before");
     done.map_err(|fault| fault.into_problem(no_index))?;
-    pace.check()
+    meter.check()
 }

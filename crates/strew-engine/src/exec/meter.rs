@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! done += elements that were handled, on any thread
-//! now and then, on the thread that made the pace: tell the monitor; if it refuses, stop
+//! now and then, on the thread that made the meter: tell the monitor; if it refuses, stop
 //! ```
 //!
-//! The kernel reads rows and values through traits. [`PacedRows`] and [`PacedValues`] stand in
+//! The kernel reads rows and values through traits. [`MeteredRows`] and [`MeteredValues`] stand in
 //! between and count what is read.
 //!
 //! A loop that reads rows ends at the first block that it cannot read. A loop that reads values
 //! cannot be ended: after a stop it gets zeros, which need no memory and are in order already.
-//! Either way the caller asks [`Pace::check`] before it looks at the results.
+//! Either way the caller asks [`Meter::check`] before it looks at the results.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ThreadId};
@@ -19,12 +19,12 @@ use strew_kernel::group_stats::read::{ReadRows, ReadValues, Rows};
 use strew_kernel::group_stats::statistics::Value;
 use strew_kernel::runtime::monitor::Watch;
 
-/// The monitor is told once in this many elements, by a power of two: its answer takes as long as
+/// The base-2 logarithm of the elements after which the monitor is told. Its answer takes as long as
 /// some hundred of them.
 const LOOK: u32 = 16;
 
 /// How far a pass is.
-pub(crate) struct Pace {
+pub(crate) struct Meter {
     done: AtomicU64,
     total: u64,
     stopped: AtomicBool,
@@ -32,7 +32,7 @@ pub(crate) struct Pace {
     caller: ThreadId,
 }
 
-impl Pace {
+impl Meter {
     /// A pass over this number of elements, which the calling thread has asked for.
     pub(crate) fn new(total: usize) -> Self {
         Self {
@@ -73,47 +73,47 @@ impl Pace {
 }
 
 /// The rows of updates; to read them is progress.
-pub(crate) struct PacedRows<'p> {
+pub(crate) struct MeteredRows<'p> {
     pub(crate) rows: &'p dyn ReadRows,
-    pub(crate) pace: &'p Pace,
+    pub(crate) meter: &'p Meter,
     /// Elements of an update.
     pub(crate) each: usize,
 }
 
-impl ReadRows for PacedRows<'_> {
+impl ReadRows for MeteredRows<'_> {
     fn updates(&self) -> usize {
         self.rows.updates()
     }
 
     fn read_rows<'r>(&'r self, from: usize, room: &'r mut [i64]) -> Option<&'r [i64]> {
-        let goes_on = self.pace.step(room.len().saturating_mul(self.each));
+        let goes_on = self.meter.step(room.len().saturating_mul(self.each));
         goes_on.then(|| self.rows.read_rows(from, room))?
     }
 
     fn unchecked_rows(&self, from: usize, count: usize) -> Option<&[i64]> {
         let rows = self.rows.unchecked_rows(from, count)?;
         // Without these, the rows are read, and counted, one by one.
-        let goes_on = self.pace.step(count.saturating_mul(self.each));
+        let goes_on = self.meter.step(count.saturating_mul(self.each));
         goes_on.then_some(rows)
     }
 }
 
 /// The values of updates; to read them is progress.
-pub(crate) struct PacedValues<'p, T> {
+pub(crate) struct MeteredValues<'p, T> {
     pub(crate) values: &'p dyn ReadValues<T>,
-    pub(crate) pace: &'p Pace,
+    pub(crate) meter: &'p Meter,
 }
 
-impl<T: Value> ReadValues<T> for PacedValues<'_, T> {
+impl<T: Value> ReadValues<T> for MeteredValues<'_, T> {
     fn copy_values(&self, from: usize, to: &mut [T]) {
-        match self.pace.step(to.len()) {
+        match self.meter.step(to.len()) {
             true => self.values.copy_values(from, to),
             false => to.fill(T::ZERO),
         }
     }
 
     fn copy_rows(&self, rows: Rows<'_>, to: &mut [T]) {
-        match self.pace.step(to.len()) {
+        match self.meter.step(to.len()) {
             true => self.values.copy_rows(rows, to),
             false => to.fill(T::ZERO),
         }
