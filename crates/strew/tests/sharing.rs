@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use strew::scatter::{Destinations, Reduction, Scatter, Target};
+use strew::scatter::{Destinations, Reduction, Scatter, Start, Target};
 use strew::{
     Bounds, Combine, DType, DynTensor, DynView, Layout, Monitor, Problem, Split, Strategy,
 };
@@ -126,13 +126,24 @@ fn rows<'a>(
     combine: Combine,
 ) -> Scatter<'a> {
     let shape = cells.shape().to_vec();
-    let index = strew::TensorView::from(index).into_dyn();
-    let bounds = Bounds::STRICT;
-    let destinations = Destinations::rows(&shape, "index", &[index], &[0], None, bounds).unwrap();
     let target = Target::InPlace {
         argument: "cells",
         view: cells.view_mut(),
     };
+    rows_into(&shape, index, values, target, combine)
+}
+
+/// Likewise, into memory of the caller's or a new tensor.
+fn rows_into<'a>(
+    shape: &[usize],
+    index: &'a [i64],
+    values: &'a DynTensor,
+    target: Target<'a>,
+    combine: Combine,
+) -> Scatter<'a> {
+    let index = strew::TensorView::from(index).into_dyn();
+    let bounds = Bounds::STRICT;
+    let destinations = Destinations::rows(shape, "index", &[index], &[0], None, bounds).unwrap();
     let reduction = Reduction::into_self(combine);
     Scatter::new(destinations, reduction, "values", values.view(), target).unwrap()
 }
@@ -264,6 +275,74 @@ fn columns_of_a_hot_row_change_no_bit() {
             watched(run.with_split(Some((Split::Owner, threads))), &what).unwrap();
             assert!(made.as_bytes() == expected.as_bytes(), "{what}");
         }
+    }
+}
+
+/// Parts of an index that ascends read their own updates only. One that seems to ascend, but does
+/// not, is read by all.
+#[test]
+fn parts_of_an_index_that_ascends() {
+    let all = Threads::mine();
+    let (count, cells) = (6000, 700);
+    let (mut ascending, _) = random(count, cells);
+    ascending.sort_unstable();
+    // A sample of the index takes every sixth value.
+    let mut nearly = ascending.clone();
+    nearly.swap(1000, 4000);
+    let few: Vec<i64> = (0..count).map(|n| [5, 6, 690][3 * n / count]).collect();
+    for (index, kind) in [(&ascending, "all"), (&nearly, "nearly"), (&few, "few")] {
+        for width in [1, 3, 8, 40, 130] {
+            let (_, values) = random(count * width, 1);
+            let src = tensor(&values, &[count, width]);
+            let mut expected = vec![0.0f32; cells * width];
+            for (&at, row) in index.iter().zip(values.chunks_exact(width)) {
+                let cells = &mut expected[at as usize * width..][..width];
+                cells.iter_mut().zip(row).for_each(|(cell, v)| *cell += v);
+            }
+            let expected = tensor(&expected, &[cells, width]);
+            for threads in [1, 2, 3, 8, 64] {
+                all.set(threads);
+                let what = format!("{kind}, rows of {width}, {threads} threads");
+                let split = Some((Split::Owner, threads));
+                let mut made = tensor(&vec![0.0f32; cells * width], &[cells, width]);
+                let run = rows(index, &src, &mut made, Combine::Sum).with_split(split);
+                let told = run.execution().unwrap().facts();
+                let shared = told.iter().find(|(name, _)| *name == "shared out");
+                let stretches = shared.is_some_and(|(_, how)| how.contains("read a stretch"));
+                assert!(stretches, "{what}: {told:?}");
+                watched(run, &what).unwrap();
+                assert!(made.as_bytes() == expected.as_bytes(), "{what}");
+                // A new output, which the parts begin, also those without updates.
+                let target = Target::New {
+                    dtype: DType::F32,
+                    start: Start::Zero,
+                };
+                let run = rows_into(&[cells, width], index, &src, target, Combine::Sum);
+                let made = run.with_split(split).run().unwrap().tensor.unwrap();
+                assert!(made.as_bytes() == expected.as_bytes(), "{what}, new");
+            }
+        }
+    }
+    let src = tensor(&vec![1.0f32; 8 * count], &[count, 8]);
+    for (at, wrong) in [
+        (0, -1),
+        (count - 1, cells as i64),
+        (3000, -7),
+        (3000, i64::MAX),
+    ] {
+        let mut index = ascending.clone();
+        index[at] = wrong;
+        let mut made = tensor(&vec![0.0f32; cells * 8], &[cells, 8]);
+        let run = rows(&index, &src, &mut made, Combine::Sum);
+        match run.with_split(Some((Split::Owner, 3))).run() {
+            Err(Problem::IndexOutOfBounds {
+                position, value, ..
+            }) => {
+                assert_eq!((position, value), (vec![at], wrong.to_string()));
+            }
+            other => panic!("{at}: {other:?}"),
+        }
+        assert!(made.as_bytes().iter().all(|&byte| byte == 0));
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an execution tells about itself.
 
+use crate::choose::ascending::seems_to_ascend;
 use crate::choose::cost;
 use crate::choose::request::{Request, Run, Types};
 use crate::choose::share::share;
@@ -35,6 +36,8 @@ pub struct Execution {
     types: Types,
     lookups: usize,
     split: Option<(Split, usize)>,
+    /// The index seems to ascend, so that each part of the split needs a stretch of it only.
+    pub(crate) ascends: bool,
     /// Threads that write stretches of the output, of a run that is not split otherwise.
     pub(crate) streams: usize,
     /// Bytes that are copied from an input, of a run that replaces a slice of it.
@@ -83,6 +86,7 @@ impl Execution {
             Strategy::DenseTable if !request.exact => Wide::choose(&request, space, &cut, types),
             _ => None,
         };
+        let ascends = split.is_some_and(|(split, _)| seems_to_ascend(&run, strategy, split));
         let threads = split.map_or(1, |(_, threads)| threads);
         let blocks = Blocks::over(space.reach(), threads);
         let elements = cut.count().saturating_mul(cut.width());
@@ -90,6 +94,7 @@ impl Execution {
             listed: blocks.bytes(elements, types.dst.size(), threads),
             marks: cost::marks(&request, strategy, &cut),
             split,
+            ascends,
             wide,
             ..Self::of(strategy, reason, space.lookups.len(), cut, request, types)
         })
@@ -115,6 +120,7 @@ impl Execution {
             lookups,
             cut,
             split: None,
+            ascends: false,
             streams: 1,
             copied: 0,
             wide: None,
@@ -323,6 +329,9 @@ impl Execution {
             Some((Split::Owner, threads)) if self.strategy == Strategy::Grouped => {
                 format!("by destination, {threads} threads that take some of the groups each")
             }
+            Some((Split::Owner, threads)) if self.ascends => {
+                format!("by destination, {threads} threads that each read a stretch of the index")
+            }
             Some((Split::Owner, threads)) => {
                 let trial = match self.is_tried() {
                     true => ", or one if a trial at the beginning says so",
@@ -356,6 +365,12 @@ impl Execution {
     #[must_use]
     pub fn width(&self) -> usize {
         self.cut.width()
+    }
+
+    /// Bytes of all updates, as elements of the destination.
+    pub(crate) fn bytes(&self) -> usize {
+        let elements = self.rows().saturating_mul(self.width());
+        elements.saturating_mul(self.types.dst.size())
     }
 
     /// Which of the forms of destinations this is: `affine`, `rows`, `elements` or `runs`.

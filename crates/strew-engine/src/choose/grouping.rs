@@ -132,8 +132,7 @@ fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
 /// Whether the rows are so short that updates in order join their cells as fast as memory gives
 /// them.
 fn joins_fast(run: &Run<'_, '_>) -> bool {
-    let combine = run.request.combine;
-    !run.request.from_identity && has_short_lines(run.types.src, combine, run.cut.width())
+    has_short_lines(run.types.src, run.request.combine, run.cut.width())
 }
 
 /// Maximum bytes of the groups of updates of `bytes` bytes.

@@ -10,6 +10,7 @@
 //! | `strategy.rs` | the names of the strategies |
 //! | `split.rs` | the ways to split a run among threads |
 //! | `share.rs` | whether and how a run is shared out |
+//! | `ascending.rs` | whether each of several threads reads only a stretch of the index |
 //! | `gather.rs` | how a gather is split |
 //! | `begin.rs` | how a new destination gets what it holds before its updates |
 //! | `tiles.rs` | whether tiles pay, and their columns |
@@ -17,6 +18,7 @@
 //! | `lookers.rs` | how many threads check an index |
 //! | `execution.rs` | the result: what runs, and what is explained |
 
+pub(crate) mod ascending;
 pub mod begin;
 pub mod chosen;
 pub mod cost;

@@ -1,5 +1,6 @@
 //! Whether and how a run is shared out among threads.
 
+use crate::choose::ascending::seems_to_ascend;
 use crate::choose::grouping::Skew;
 use crate::choose::plan_cost::threads;
 use crate::choose::request::{Request, Run, Types};
@@ -14,7 +15,10 @@ use strew_kernel::runtime::threads::available;
 const BY_AXIS: usize = WAKE;
 
 /// Minimum bytes of all updates per part by owner. Each part also reads the whole index.
-const BY_OWNER: usize = 12 * WAKE;
+pub(crate) const BY_OWNER: usize = 12 * WAKE;
+
+/// The same for parts of which each reads a stretch of the index.
+const BY_STRETCH: usize = 4 * WAKE;
 
 /// Minimum bytes of updates per part of a run whose updates are listed. No part reads what another
 /// does, but more parts have shorter lists, and more of the room in them stays empty.
@@ -157,6 +161,7 @@ pub(crate) fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split
     let each = match split {
         Split::Axis(_) => BY_AXIS,
         Split::Owner if strategy == Strategy::Partition => LISTED,
+        Split::Owner if seems_to_ascend(run, strategy, split) => BY_STRETCH,
         Split::Owner | Split::Updates => BY_OWNER,
     };
     let threads = most.min(bytes / each);

@@ -52,7 +52,8 @@ impl Execution {
         // What a run keeps to itself between its updates would be lost between two of them.
         let alone = self.strategy() == Strategy::InOrder && !self.request.from_identity;
         let ready = self.begin == Begin::Before;
-        owned && narrow && alone && ready && self.request.split.is_none()
+        let searched = owned && !self.ascends;
+        searched && narrow && alone && ready && self.request.split.is_none()
     }
 
     /// The axis of the updates that is cut for the trial, and its length.

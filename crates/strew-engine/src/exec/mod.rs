@@ -21,5 +21,6 @@ pub mod row_table;
 pub mod run;
 pub mod segments;
 pub mod small;
+pub(crate) mod stretches;
 pub mod tiles;
 pub mod wide_table;

@@ -19,7 +19,7 @@ use strew_kernel::walk::cursor::{Block, Cursor};
 use strew_kernel::walk::geometry::{Geometry, OutOfBounds, Term};
 
 /// Parts of a destination, at most.
-const MOST_OWNERS: usize = 512;
+pub(crate) const MOST_OWNERS: usize = 512;
 
 /// Minimum bytes of a piece of a hot row. With shorter pieces, the hardware would read those of
 /// other threads, too. They are short in tests, so that short rows have several.
@@ -118,6 +118,7 @@ pub(crate) fn terms(space: &Space<'_>, cut: &Cut) -> SmallVec<[Term; 2]> {
             dst: space.dst[lookup.axis].1,
             aux,
             drop: space.bounds.drops(),
+            own: lookup.own,
         })
         .collect()
 }

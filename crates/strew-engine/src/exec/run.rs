@@ -2,6 +2,7 @@
 //! of `in-order`, `dense-table` and `compact-table`. The other strategies have files of their own.
 
 use crate::choose::execution::Execution;
+use crate::choose::share::BY_OWNER;
 use crate::choose::split::Split;
 use crate::choose::strategy::{Begin as DestinationBegin, Strategy};
 use crate::choose::tiles::tiles_all;
@@ -11,6 +12,7 @@ use crate::exec::init::row_shift;
 use crate::exec::pass::{Before, Fault, Outputs, Part, Pass, terms, unfit, unnumbered};
 use crate::exec::record::{Did, did};
 use crate::exec::row_table::{RowTable, begin};
+use crate::exec::stretches::Ascending;
 use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use strew_kernel::cpu::fp_env::DefaultFloats;
@@ -47,7 +49,12 @@ impl Execution {
         }
         let watch = Watch::take();
         let crew = Crew::new(self.threads(), watch.monitor());
-        if self.checks_first() {
+        let ascending = match self.ascends {
+            true => Ascending::check(space, &crew)?,
+            false => None,
+        };
+        // What ascends was checked with it.
+        if self.checks_first() && ascending.is_none() {
             check(space, &crew, self.request.split.is_some(), self.passes())?;
         }
         let split = self.split().filter(|_| crew.threads() > 1);
@@ -65,23 +72,39 @@ impl Execution {
             (_, Some((Split::Updates, _))) => self.run_by_updates(space, src, outputs, &crew),
             (_, Some((split, _))) => match self.tried_along(space, &outputs) {
                 Some(axis) => self.run_tried(axis, space, src, outputs.dst, &crew),
-                None => self.run_parts(space, src, outputs, split, &crew),
+                None => self.run_parts(space, src, outputs, split, ascending.as_ref(), &crew),
             },
         }
     }
 
     /// Runs the parts of a run, each on a thread.
-    fn run_parts(
+    fn run_parts<'i>(
         &self,
-        space: &Space<'_>,
+        space: &Space<'i>,
         src: &DynView<'_>,
         outputs: Outputs<'_>,
         split: Split,
+        ascending: Option<&Ascending<'i>>,
         crew: &Crew<'_>,
     ) -> Result<(), Fault> {
         let before = outputs.before;
-        let parts = Part::whole(space, src, outputs).split(split, crew.threads());
+        let threads = match self.ascends && ascending.is_none() {
+            // More threads were asked for than pay if each reads the whole index.
+            true => (self.bytes() / BY_OWNER).clamp(1, crew.threads()),
+            false => crew.threads(),
+        };
+        let parts = Part::whole(space, src, outputs).split(split, threads);
         crew.each(parts, |part, worker| {
+            let mut part = match ascending {
+                Some(ascending) => ascending.own(part),
+                None => part,
+            };
+            if part.space.is_empty() {
+                if matches!(before, Before::Zeros) {
+                    clear(&mut part.dst);
+                }
+                return Ok(());
+            }
             let outputs = Outputs {
                 dst: part.dst,
                 arg: part.arg,

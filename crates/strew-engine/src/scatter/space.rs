@@ -34,6 +34,8 @@ pub struct Lookup<'a> {
     pub limit: usize,
     /// Where the destination begins on that axis: not 0 in a part of a split.
     pub from: usize,
+    /// All updates go to the part that begins there.
+    pub own: bool,
 }
 
 /// Updates, destination and indices as strides over one iteration space.

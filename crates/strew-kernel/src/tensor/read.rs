@@ -266,6 +266,66 @@ impl DynView<'_> {
         max.filter(|_| inside)
     }
 
+    /// Whether no value of an integer view of one axis is less than the one before it, the first is
+    /// not negative, and the last is below `limit`.
+    #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn ascends_below(&self, limit: usize) -> bool {
+        let ([len], [stride]) = (self.shape(), self.layout().strides()) else {
+            return false;
+        };
+        let ends = [0, *len - 1].map(|at| {
+            let mut value = [0];
+            let read = self.read_integers(at.cast_signed() * stride, 0, &mut value);
+            read.then_some(value[0])
+        });
+        let inside =
+            |value: Option<i64>| value.is_some_and(|v| usize::try_from(v).is_ok_and(|v| v < limit));
+        ends.into_iter().all(inside) && self.ascends(*stride, *len)
+    }
+
+    /// Whether no value of `len` integers is less than the one before it.
+    fn ascends(&self, stride: isize, len: usize) -> bool {
+        let Some(first) = self.stretch(0, stride, len) else {
+            return len == 0;
+        };
+        macro_rules! ascends {
+            ($t:ty) => {{
+                let first = first.cast::<$t>();
+                // SAFETY: `stretch` found `len` aligned elements of this type inside the view, that
+                // far apart.
+                let value = |k: usize, stride: isize| unsafe {
+                    first.wrapping_byte_offset(k.cast_signed() * stride).read()
+                };
+                let falls = |from: usize, to: usize, stride: isize| {
+                    (from..to).fold(false, |falls, k| {
+                        falls | (value(k, stride) > value(k + 1, stride))
+                    })
+                };
+                // The constant stride lets the loop vectorise.
+                let size = size_of::<$t>().cast_signed();
+                (0..len - 1).step_by(CHECKED).all(|from| {
+                    let to = (from + CHECKED).min(len - 1);
+                    !match stride == size {
+                        true => vectorized!(|_| falls(from, to, size)),
+                        false => falls(from, to, stride),
+                    }
+                })
+            }};
+        }
+        match self.dtype() {
+            DType::I8 => ascends!(i8),
+            DType::I16 => ascends!(i16),
+            DType::I32 => ascends!(i32),
+            DType::I64 => ascends!(i64),
+            DType::U8 => ascends!(u8),
+            DType::U16 => ascends!(u16),
+            DType::U32 => ascends!(u32),
+            DType::U64 => ascends!(u64),
+            _ => false,
+        }
+    }
+
     /// The view cut into up to `count` stretches along its longest axis.
     #[must_use]
     #[doc(hidden)] // Internal: for the crates of strew alone.
@@ -356,6 +416,9 @@ impl DynView<'_> {
 
 /// Minimum number of bytes for each thread that looks for a maximum.
 const MAX_FOR_A_THREAD: usize = 4 * WAKE;
+
+/// Values that are compared before it is looked at whether one was less than the one before.
+const CHECKED: usize = 4096;
 
 /// Maximum number of parts. No machine has more threads.
 const MOST_STRETCHES: usize = 1 << 10;

@@ -131,13 +131,21 @@ pub(crate) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
 pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Option<LineLoop> {
     fn extremes<T: Ordered + Number>(combine: Combine, len: usize) -> Option<LineLoop> {
         match combine {
-            Combine::Min(Nan::Propagate) => {
-                fused_rows_of_any_length::<MinMaxSelect<T, false, false>>(len)
-            }
-            Combine::Max(Nan::Propagate) => {
-                fused_rows_of_any_length::<MinMaxSelect<T, true, false>>(len)
-            }
+            Combine::Min(_) => fused_rows_of_any_length::<MinMaxSelect<T, false, false>>(len),
+            Combine::Max(_) => fused_rows_of_any_length::<MinMaxSelect<T, true, false>>(len),
             _ => None,
+        }
+    }
+    // NaN is ignored by floats alone.
+    fn floats<T: Ordered + Number>(combine: Combine, len: usize) -> Option<LineLoop> {
+        match combine {
+            Combine::Min(Nan::Ignore) => {
+                fused_rows_of_any_length::<MinMaxSelect<T, false, true>>(len)
+            }
+            Combine::Max(Nan::Ignore) => {
+                fused_rows_of_any_length::<MinMaxSelect<T, true, true>>(len)
+            }
+            _ => extremes::<T>(combine, len),
         }
     }
     match (combine, dtype) {
@@ -145,8 +153,8 @@ pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Opt
         (Combine::Sum, DType::F64) => fused_short_rows::<Sum<f64>>(len),
         (Combine::Sum, DType::I32 | DType::U32) => fused_short_rows::<Sum<u32>>(len),
         (Combine::Sum, DType::I64 | DType::U64) => fused_short_rows::<Sum<u64>>(len),
-        (Combine::Min(_) | Combine::Max(_), DType::F32) => extremes::<f32>(combine, len),
-        (Combine::Min(_) | Combine::Max(_), DType::F64) => extremes::<f64>(combine, len),
+        (Combine::Min(_) | Combine::Max(_), DType::F32) => floats::<f32>(combine, len),
+        (Combine::Min(_) | Combine::Max(_), DType::F64) => floats::<f64>(combine, len),
         (Combine::Min(_) | Combine::Max(_), DType::I32) => extremes::<i32>(combine, len),
         (Combine::Min(_) | Combine::Max(_), DType::I64) => extremes::<i64>(combine, len),
         _ => None,

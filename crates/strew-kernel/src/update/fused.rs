@@ -59,13 +59,15 @@ pub(crate) unsafe fn fused_line<J: Join>(line: &Line<'_>) -> bool {
     let cell = size_of::<J::Cell>().cast_signed();
     let dense = line.step.src == size_of::<J::Value>().cast_signed();
     let columns = J::LEN == 1;
-    let all = line.term.is_whole();
+    let own = !columns && line.term.own;
+    let all = line.term.is_whole() || own;
     // SAFETY: the caller keeps the contract of `fused_lines` for this line. The steps and the index
     // type that the arms require are those that `match` has found.
     unsafe {
         if !all {
             return owned_line::<J>(line);
         }
+        let line = &if own { line.of_part() } else { *line };
         match (line.narrow, line.step.dst, line.term.dst) {
             (true, 0, to) if dense && to == cell => dense_line::<J, i32>(line),
             (false, 0, to) if dense && to == cell => dense_line::<J, i64>(line),
@@ -164,7 +166,7 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
             prefetch(later.1.wrapping_add(from).cast(), source_lines::<J>());
             if from < fetching {
                 for i in from + CELLS_AHEAD..from + CELLS_AHEAD + 8 {
-                    let row: i64 = once(index.add(i)).into();
+                    let row = number::<J>(line, once(index.add(i)));
                     let cell = (row as isize).wrapping_mul(line.term.dst);
                     prefetch(line.dst.wrapping_offset(cell), 1);
                 }
@@ -317,6 +319,16 @@ unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
     true
 }
 
+/// The number of the cell that an index value names. Cells of several elements count from the first
+/// of their part: a line of single elements is whole, and is spared the subtraction.
+#[inline(always)]
+pub(crate) fn number<J: Join>(line: &Line<'_>, value: impl Into<i64>) -> i64 {
+    match J::LEN {
+        1 => value.into(),
+        _ => line.number(value),
+    }
+}
+
 /// Joins row `i` of a dense line, whose index value is `row`; false if that is not below the limit.
 ///
 /// # Safety
@@ -328,7 +340,7 @@ unsafe fn join<J: Join, const COLUMNS: bool>(
     row: impl Into<i64>,
     element: J::Wide,
 ) -> bool {
-    let row: i64 = row.into();
+    let row = number::<J>(line, row);
     let inside = row.cast_unsigned() < line.term.limit as u64;
     if inside {
         let row = row as isize;
@@ -601,7 +613,7 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
         // SAFETY: the caller promises index and source elements for rows below `count`, and a cell
         // for every index value below the limit, which is checked before it is used.
         unsafe {
-            let value: i64 = index.add(i).read_volatile().into(); // As above.
+            let value = number::<J>(line, index.add(i).read_volatile()); // As above.
             if value.cast_unsigned() >= limit {
                 return false;
             }

@@ -24,6 +24,7 @@ use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch;
 use crate::ops::combine::Join;
 use crate::ops::number::Convert;
+use crate::update::fused::number;
 use crate::walk::line::{Line, once};
 
 /// Index values of the sample. The loop reads them soon in any case.
@@ -178,9 +179,11 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
     // SAFETY: the caller promises a dense line: index and source hold `count` values, and the row
     // of the destination holds `limit` cells. `Running` checks every index value against the limit.
     unsafe {
-        let Some(mut running) =
-            Running::<J>::new(line.dst.cast(), line.term.limit, once(index).into())
-        else {
+        let Some(mut running) = Running::<J>::new(
+            line.dst.cast(),
+            line.term.limit,
+            number::<J>(line, once(index)),
+        ) else {
             return false;
         };
         for from in (0..whole).step_by(unrolled) {
@@ -192,20 +195,26 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
             if J::Value::EIGHT && unrolled == 8 {
                 let values = src.add(from).cast::<[J::Value; 8]>().read();
                 for (k, value) in J::Value::eight(values, isa).into_iter().enumerate() {
-                    if !running.join(once(index.add(from + k)).into(), value) {
+                    if !running.join(number::<J>(line, once(index.add(from + k))), value) {
                         return false;
                     }
                 }
             } else {
                 for i in from..from + unrolled {
-                    if !running.join(once(index.add(i)).into(), src.add(i).read().convert()) {
+                    if !running.join(
+                        number::<J>(line, once(index.add(i))),
+                        src.add(i).read().convert(),
+                    ) {
                         return false;
                     }
                 }
             }
         }
         for i in whole..line.count {
-            if !running.join(once(index.add(i)).into(), src.add(i).read().convert()) {
+            if !running.join(
+                number::<J>(line, once(index.add(i))),
+                src.add(i).read().convert(),
+            ) {
                 return false;
             }
         }

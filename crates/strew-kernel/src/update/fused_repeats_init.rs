@@ -1,7 +1,7 @@
 //! First-touch initialisation of lines whose index [repeats](crate::update::fused_repeats).
 //!
 //! Where only the updates count (`include_self=False`), a cell must be set to the reduction's
-//! identity when an update first touches it. The line is read twice: the first pass sets the cells,
+//! identity when an update first touches it. The index is read twice: the first pass sets the cells,
 //! of which there are few, and the second joins the line as any other. The [bitmap](RowBitmap)
 //! remembers which rows were touched before.
 //!
@@ -18,23 +18,26 @@ use crate::tensor::DType;
 use crate::update::row_bitmap::RowBitmap;
 use crate::walk::line::{Line, once};
 
-/// How often the index value may change, among those that are [looked at](Line::repeats), for the
-/// line to be gone over twice.
-pub(crate) const SEEN_AGAIN: usize = 16;
+/// How often the index value may change, among those that are [looked at](Line::repeats), for a
+/// line of rows of `len` elements to be gone over twice. The index is a small part of what a line
+/// of longer rows reads.
+pub(crate) fn seen_again(len: usize) -> usize {
+    if len == 1 { 16 } else { 64 }
+}
 
-/// Sets the cells that a line touches first, whose number is their index value; false if it met one
+/// Sets the rows that a line touches first, whose number is their index value; false if it met one
 /// that is not below the limit, and stopped.
 ///
 /// # Safety
-/// As for [`LineLoop`](crate::walk::line::LineLoop), of a line of single elements of this type
-/// whose rows differ in nothing but their index.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), of a line of rows of this type without gaps
+/// that differ in nothing but their index.
 pub(crate) unsafe fn begin(
     line: &Line<'_>,
     dtype: DType,
     touched: &mut RowBitmap,
     value: &Bits,
 ) -> bool {
-    // SAFETY: the caller promises single elements of this dtype, so each cell has the size and
+    // SAFETY: the caller promises elements of this dtype, so each cell has the size and
     // alignment of the type that the arm names.
     unsafe {
         match (dtype.size(), dtype.align()) {
@@ -70,6 +73,7 @@ unsafe fn begin_rows<I: Copy + Into<i64>, C: Copy>(
     value: C,
 ) -> bool {
     let (index, limit) = (line.index.cast::<I>(), line.term.limit as u64);
+    let width = line.width;
     let mut last = None;
     for i in 0..line.count {
         // SAFETY: the caller promises as many index values as the line has rows, and `i` is below
@@ -83,11 +87,13 @@ unsafe fn begin_rows<I: Copy + Into<i64>, C: Copy>(
             return false;
         }
         if touched.touch_one(row as usize) {
-            // SAFETY: the caller promises a cell for every index value below the limit, and the
-            // value is below it.
+            // SAFETY: the caller promises a row of `width` cells without gaps for every index value
+            // below the limit, and the value is below it.
             unsafe {
-                let cell = line.dst.offset(row as isize * line.term.dst);
-                cell.cast::<C>().write(value);
+                let first = line.dst.offset(row as isize * line.term.dst).cast::<C>();
+                for k in 0..width {
+                    first.add(k).write(value);
+                }
             }
         }
     }

@@ -68,14 +68,16 @@ impl<J: Join, const N: usize> Join for Short<J, N> {
 /// As for [`LineLoop`], for rows of `J::Cell` and `J::Value` without
 /// gaps, each of fewer than 32 elements.
 unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
-    let all = |line: &Line<'_>| (line.term.from, line.term.len) == (0, line.term.limit);
     // SAFETY: the caller keeps the contract of `LineLoop` for these lines, so it holds for each of
     // them.
     (0..lines.count).map(|n| lines.nth(n)).all(|line| unsafe {
-        match (all(&line), line.narrow) {
-            (true, true) => vectorized!(|_isa| longer_rows::<J, i32>(&line)),
-            (true, false) => vectorized!(|_isa| longer_rows::<J, i64>(&line)),
-            (false, _) => vectorized!(|_isa| owned::<J>(&line)),
+        if !line.term.is_whole() && !line.term.own {
+            return vectorized!(|_isa| owned::<J>(&line));
+        }
+        let line = line.of_part();
+        match line.narrow {
+            true => vectorized!(|_isa| longer_rows::<J, i32>(&line)),
+            false => vectorized!(|_isa| longer_rows::<J, i64>(&line)),
         }
     })
 }
@@ -117,11 +119,11 @@ unsafe fn longer_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // the limit.
     unsafe {
         for i in 0..count {
-            let later: i64 = once(index.add((i + ROWS_AHEAD).min(count - 1))).into();
+            let later = line.number(once(index.add((i + ROWS_AHEAD).min(count - 1))));
             let cell = (later as isize).wrapping_mul(apart);
             fetch(dst.wrapping_offset(cell), written);
             fetch(src.wrapping_add(FETCHED), read);
-            let value: i64 = once(index.add(i)).into();
+            let value = line.number(once(index.add(i)));
             if value.cast_unsigned() >= limit {
                 return false;
             }

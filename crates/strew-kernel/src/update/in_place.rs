@@ -34,7 +34,7 @@ use crate::update::dispatch::{
     Loops, clear_equal_loop, combine_loops, copy_loop, seldom_line_loop, short_line_loop,
     sum_loops_from_unset,
 };
-use crate::update::fused_repeats_init::{SEEN_AGAIN, begin};
+use crate::update::fused_repeats_init::{begin, seen_again};
 use crate::update::row_bitmap::RowBitmap;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::update::sum_count_cells::sum_count_loops;
@@ -212,14 +212,14 @@ impl Direct {
         done.then_some(lines.rows()).ok_or(OutOfBounds)
     }
 
-    /// Whether the rows that a cursor gives are a line of single elements that
-    /// [`run_line_init`](Self::run_line_init) takes.
+    /// Whether the rows that a cursor gives are a line that [`run_line_init`](Self::run_line_init)
+    /// takes.
     pub fn has_numbered_line(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
         self.lines.is_some() && cursor.has_numbered_line(index)
     }
 
-    /// Joins the next [line with numbers](Self::has_numbered_line), if nearly every index value is
-    /// the one before. Cells that are touched for the first time are set to `value` first. `None`,
+    /// Joins the next [line with numbers](Self::has_numbered_line), if most index values are the one
+    /// before. Cells that are touched for the first time are set to `value` first. `None`,
     /// and nothing is done, for any other rows.
     ///
     /// # Errors
@@ -243,12 +243,14 @@ impl Direct {
             return Ok(None);
         };
         // SAFETY: as in `run_lines`. The cursor's walk has one axis, so there is no line but the
-        // first, and its rows are single elements of the destination's type.
+        // first. Its rows are of the destination's type, and without gaps: `lines` is there for no
+        // others.
         let done = unsafe {
-            if !lines.first().repeats(SEEN_AGAIN) {
+            let line = lines.first();
+            if !line.repeats(seen_again(line.width)) {
                 return Ok(None);
             }
-            begin(lines.first(), self.dtype, touched, value) && join(&lines)
+            begin(line, self.dtype, touched, value) && join(&lines)
         };
         if !done {
             return Err(OutOfBounds);

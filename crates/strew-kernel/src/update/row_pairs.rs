@@ -28,6 +28,7 @@ use crate::cpu::isa::{Isa, turn_by_turn};
 use crate::cpu::prefetch::prefetch;
 use crate::ops::number::Convert;
 use crate::walk::offsets::{At, Dim, PrefetchHints};
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// Rows between two prefetches.
 const STRIDE: usize = 8;
@@ -480,10 +481,15 @@ unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
     // SAFETY: the caller promises `N` elements on both sides, aligned for their types, that do not
     // overlap.
     unsafe {
-        let values = right.cast::<[R; N]>().read();
-        for (cell, value) in (*left.cast::<[L; N]>()).iter_mut().zip(values) {
+        let left = left.cast::<[L; N]>();
+        let (mut cells, values) = (left.read(), right.cast::<[R; N]>().read());
+        for (cell, value) in cells.iter_mut().zip(values) {
             each(i, cell, value.convert());
         }
+        // A minimum or maximum would become a masked store, and the next update of the same cells
+        // would wait until it has reached the cache.
+        compiler_fence(Ordering::SeqCst);
+        left.write(cells);
     }
 }
 

@@ -530,7 +530,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         shaped && (index.is_plain(0) || index.wraps(0))
     }
 
-    /// Whether the rows are single elements in one line, and each index value is its row's number.
+    /// Whether the rows are in one line, and each index value is its row's number.
     pub(crate) fn has_numbered_line(&self, index: &impl Read) -> bool {
         let walk = self.walk;
         let ([term], [_] | []) = (walk.terms, walk.rows) else {
@@ -538,8 +538,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         };
         let (start, step) = (walk.start, self.along().0.step);
         let pointed = (start.aux, step.aux, step.dst, term.aux) == (0, 0, 0, 1);
-        let plain = self.numbers && term.is_whole() && walk.width() == 1;
-        plain && pointed && self.is_of_lines(index)
+        self.numbers && term.is_whole() && pointed && self.is_of_lines(index)
     }
 
     /// Bytes from an element of the source to the next one along the last axis.

@@ -42,6 +42,8 @@ pub struct Term {
     pub aux: isize,
     /// A value that is not below the limit skips its row instead of failing.
     pub drop: bool,
+    /// No row belongs to another part: a value that is not of this part may fail.
+    pub own: bool,
 }
 
 impl Term {

@@ -33,7 +33,7 @@ pub(crate) const LINES_AHEAD: usize = 4;
 /// A run of rows, one element or [short row](crate::update::fused_short_rows) each, along an axis.
 #[derive(Clone, Copy)]
 pub struct Line<'l> {
-    /// The destination's element of the first row for an index value of 0.
+    /// The destination's element of the first row for the first index value of the term's part.
     pub(crate) dst: *mut u8,
     /// The source's element of the first row.
     pub(crate) src: *const u8,
@@ -146,6 +146,24 @@ pub(crate) fn keeps(term: &Term) -> bool {
 pub(crate) fn fits(stretch: &Stretch<'_, '_>) -> bool {
     let dtype = stretch.index.dtype();
     narrow(dtype).is_some() && stretch.stride == dtype.size().cast_signed()
+}
+
+impl Line<'_> {
+    /// The same rows, all of which belong to the term's part, with the number of the part's cells as
+    /// the limit of their [`number`](Self::number).
+    pub(crate) fn of_part(&self) -> Self {
+        let term = Term {
+            limit: self.term.len,
+            ..self.term
+        };
+        Self { term, ..*self }
+    }
+
+    /// The number of the cell that an index value names, counted from the first one of the part.
+    #[inline(always)]
+    pub(crate) fn number(&self, value: impl Into<i64>) -> i64 {
+        value.into().wrapping_sub(self.term.from as i64)
+    }
 }
 
 impl Stretch<'_, '_> {

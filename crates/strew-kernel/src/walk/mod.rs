@@ -385,6 +385,7 @@ mod tests {
                 dst: 4,
                 aux: 0,
                 drop,
+                own: false,
             }],
             window: &[],
             cells: &[axis(5, 4, 0)],

@@ -36,7 +36,7 @@ impl Execution {
     /// Whether each of several threads reads the whole index, to find the updates of its own rows.
     pub(crate) fn looks_at_all(&self) -> bool {
         let lists = matches!(self.strategy(), Strategy::Partition | Strategy::Grouped);
-        matches!(self.split(), Some((Split::Owner, _))) && !lists
+        matches!(self.split(), Some((Split::Owner, _))) && !lists && !self.ascends
     }
 
     /// What a run of this moves through memory.
@@ -121,7 +121,7 @@ impl Parts<'_> {
                 return vec![stage.touches("new output", self.whole)];
             }
         }
-        if self.execution.checks_first() {
+        if self.execution.checks_first() || self.execution.ascends {
             stages.push(self.check());
         }
         match self.execution.strategy() {

@@ -447,6 +447,7 @@ impl<'a> Destinations<'a> {
                     axis: c.axis,
                     limit: self.shape[c.axis],
                     from: 0,
+                    own: false,
                 })
                 .collect(),
             bounds: self.bounds,
