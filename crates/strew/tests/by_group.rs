@@ -324,7 +324,7 @@ fn updates_in_order_are_grouped_on_several_threads() {
 /// index may be in order where the index is not: then groups would take more memory than the choice
 /// reckoned with, and the updates go in order.
 #[test]
-fn narrow_maxima_are_grouped_if_their_rows_come_in_order() {
+fn narrow_maxima_are_grouped_in_order_if_they_have_no_loop_of_their_own() {
     const NARROW: usize = 4;
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     strew::set_num_threads(NonZeroUsize::new(1));
@@ -334,39 +334,103 @@ fn narrow_maxima_are_grouped_if_their_rows_come_in_order() {
     // The sample takes one value of 64 at least: the last one is not in it.
     let mut late = sorted.clone();
     late[count - 1] = 0;
-    let mut src = Tensor::<f32>::zeros(&[count, NARROW]).unwrap();
-    for (n, value) in src.as_mut_slice().iter_mut().enumerate() {
+    let mut floats = Tensor::<f32>::zeros(&[count, NARROW]).unwrap();
+    for (n, value) in floats.as_mut_slice().iter_mut().enumerate() {
         *value = match n % 501 {
             0 => f32::NAN,
             n => n as f32 * 7.0 % 101.0,
         };
     }
+    let mut integers = Tensor::<u32>::zeros(&[count, NARROW]).unwrap();
+    for (n, value) in integers.as_mut_slice().iter_mut().enumerate() {
+        *value = n as u32 % 501 * 7 % 101;
+    }
+    let sources = [
+        (floats.into_dyn(), Strategy::InOrder, Strategy::Grouped),
+        (integers.into_dyn(), Strategy::Grouped, Strategy::InOrder),
+    ];
     let max = Reduction {
         init: Init::Identity,
         ..Reduction::into_self(Combine::Max(Nan::Propagate))
     };
-    for index in [&sorted, &late] {
+    for (index, (src, chosen, other)) in [&sorted, &late]
+        .into_iter()
+        .flat_map(|index| sources.iter().map(move |source| (index, source)))
+    {
         let make = |strategy| {
             let view = TensorView::from(&index[..]).into_dyn();
-            let to = Destinations::rows(
-                &[rows, NARROW],
-                "index",
-                &[view],
-                &[0],
-                None,
-                Bounds::STRICT,
-            );
-            let src = src.view().into_dyn();
-            let scatter = Scatter::new(to.unwrap(), max, "src", src, anew(Start::Zero));
+            let shape = [rows, NARROW];
+            let to = Destinations::rows(&shape, "index", &[view], &[0], None, Bounds::STRICT);
+            let target = Target::New {
+                dtype: src.dtype(),
+                start: Start::Zero,
+            };
+            let scatter = Scatter::new(to.unwrap(), max, "src", src.view(), target);
             scatter.unwrap().with_strategy(strategy)
         };
-        assert_eq!(
-            make(None).execution().unwrap().strategy(),
-            Strategy::Grouped
-        );
+        assert_eq!(make(None).execution().unwrap().strategy(), *chosen);
         let made = make(None).run().unwrap().tensor.unwrap();
-        let forced = make(Some(Strategy::InOrder)).run().unwrap().tensor.unwrap();
+        let forced = make(Some(*other)).run().unwrap().tensor.unwrap();
         assert!(made.as_bytes() == forced.as_bytes());
+    }
+    strew::set_num_threads(None);
+}
+
+/// Extremes of short rows have loops of their own. Groups have others.
+#[test]
+fn extremes_of_short_rows_are_the_same_in_order_and_by_group() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    strew::set_num_threads(NonZeroUsize::new(1));
+    let (count, rows) = (3000, 150);
+    let random = index(count, rows);
+    let mut sorted = random.clone();
+    sorted.sort_unstable();
+    for width in 2..=33 {
+        let mut src = Tensor::<f32>::zeros(&[count, width]).unwrap();
+        for (n, value) in src.as_mut_slice().iter_mut().enumerate() {
+            *value = match n % 501 {
+                0 => f32::NAN,
+                1 => -0.0,
+                2 => 0.0,
+                3 => f32::NEG_INFINITY,
+                n => n as f32 * 7.0 % 101.0 - 50.0,
+            };
+        }
+        let src = src.into_dyn();
+        let combines =
+            [Nan::Propagate, Nan::Ignore].map(|nan| [Combine::Min(nan), Combine::Max(nan)]);
+        for combine in combines.into_iter().flatten() {
+            for init in [Init::Identity, Reduction::into_self(combine).init] {
+                let reduction = Reduction {
+                    init,
+                    ..Reduction::into_self(combine)
+                };
+                for index in [&random, &sorted] {
+                    let made = |strategy| {
+                        let view = TensorView::from(&index[..]).into_dyn();
+                        let shape = [rows + 1, width];
+                        let to = Destinations::rows(
+                            &shape,
+                            "index",
+                            &[view],
+                            &[0],
+                            None,
+                            Bounds::STRICT,
+                        );
+                        let target = Target::New {
+                            dtype: DType::F32,
+                            start: Start::Zero,
+                        };
+                        let run = Scatter::new(to.unwrap(), reduction, "src", src.view(), target);
+                        let run = run.unwrap().with_strategy(Some(strategy));
+                        run.run().unwrap().tensor.unwrap()
+                    };
+                    let (in_order, grouped) = (made(Strategy::InOrder), made(Strategy::Grouped));
+                    let what = || format!("{combine:?} of rows of {width}, {init:?}");
+                    assert!(in_order.as_bytes() == grouped.as_bytes(), "{}", what());
+                }
+            }
+        }
     }
     strew::set_num_threads(None);
 }
