@@ -166,7 +166,7 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
             prefetch(later.1.wrapping_add(from).cast(), source_lines::<J>());
             if from < fetching {
                 for i in from + CELLS_AHEAD..from + CELLS_AHEAD + 8 {
-                    let row = number::<J>(line, once(index.add(i)));
+                    let row = line.number_of(J::LEN, once(index.add(i)));
                     let cell = (row as isize).wrapping_mul(line.term.dst);
                     prefetch(line.dst.wrapping_offset(cell), 1);
                 }
@@ -319,16 +319,6 @@ unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
     true
 }
 
-/// The number of the cell that an index value names. Cells of several elements count from the first
-/// of their part: a line of single elements is whole, and is spared the subtraction.
-#[inline(always)]
-pub(crate) fn number<J: Join>(line: &Line<'_>, value: impl Into<i64>) -> i64 {
-    match J::LEN {
-        1 => value.into(),
-        _ => line.number(value),
-    }
-}
-
 /// Joins row `i` of a dense line, whose index value is `row`; false if that is not below the limit.
 ///
 /// # Safety
@@ -340,7 +330,7 @@ unsafe fn join<J: Join, const COLUMNS: bool>(
     row: impl Into<i64>,
     element: J::Wide,
 ) -> bool {
-    let row = number::<J>(line, row);
+    let row = line.number_of(J::LEN, row);
     let inside = row.cast_unsigned() < line.term.limit as u64;
     if inside {
         let row = row as isize;
@@ -613,7 +603,7 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
         // SAFETY: the caller promises index and source elements for rows below `count`, and a cell
         // for every index value below the limit, which is checked before it is used.
         unsafe {
-            let value = number::<J>(line, index.add(i).read_volatile()); // As above.
+            let value = line.number_of(J::LEN, index.add(i).read_volatile()); // As above.
             if value.cast_unsigned() >= limit {
                 return false;
             }

@@ -24,7 +24,6 @@ use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch;
 use crate::ops::combine::Join;
 use crate::ops::number::Convert;
-use crate::update::fused::number;
 use crate::walk::line::{Line, once};
 
 /// Index values of the sample. The loop reads them soon in any case.
@@ -182,7 +181,7 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
         let Some(mut running) = Running::<J>::new(
             line.dst.cast(),
             line.term.limit,
-            number::<J>(line, once(index)),
+            line.number_of(J::LEN, once(index)),
         ) else {
             return false;
         };
@@ -195,14 +194,14 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
             if J::Value::EIGHT && unrolled == 8 {
                 let values = src.add(from).cast::<[J::Value; 8]>().read();
                 for (k, value) in J::Value::eight(values, isa).into_iter().enumerate() {
-                    if !running.join(number::<J>(line, once(index.add(from + k))), value) {
+                    if !running.join(line.number_of(J::LEN, once(index.add(from + k))), value) {
                         return false;
                     }
                 }
             } else {
                 for i in from..from + unrolled {
                     if !running.join(
-                        number::<J>(line, once(index.add(i))),
+                        line.number_of(J::LEN, once(index.add(i))),
                         src.add(i).read().convert(),
                     ) {
                         return false;
@@ -212,7 +211,7 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
         }
         for i in whole..line.count {
             if !running.join(
-                number::<J>(line, once(index.add(i))),
+                line.number_of(J::LEN, once(index.add(i))),
                 src.add(i).read().convert(),
             ) {
                 return false;

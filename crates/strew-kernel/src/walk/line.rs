@@ -159,7 +159,17 @@ impl Line<'_> {
         Self { term, ..*self }
     }
 
-    /// The number of the cell that an index value names, counted from the first one of the part.
+    /// The number of the row of `len` elements that an index value names. A line of single elements
+    /// is whole, and is spared the subtraction.
+    #[inline(always)]
+    pub(crate) fn number_of(&self, len: usize, value: impl Into<i64>) -> i64 {
+        match len {
+            1 => value.into(),
+            _ => self.number(value),
+        }
+    }
+
+    /// The number of the row that an index value names, counted from the first one of the part.
     #[inline(always)]
     pub(crate) fn number(&self, value: impl Into<i64>) -> i64 {
         value.into().wrapping_sub(self.term.from as i64)
