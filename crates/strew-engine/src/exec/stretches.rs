@@ -54,9 +54,11 @@ impl<'i> Ascending<'i> {
         let lookup = &part.space.lookups[0];
         let rows = part.space.dst[lookup.axis].0;
         let from = self.first_from(lookup.from);
-        let len = self.first_from(lookup.from.saturating_add(rows)) - from;
+        let to = self.first_from(lookup.from.saturating_add(rows));
+        // Somebody else may change the index meanwhile.
+        let len = to.saturating_sub(from);
         let index = lookup.index.narrow(self.axis, from, len);
-        // It lies in the index that was checked. Otherwise the part looks at all updates.
+        // They lie in the index that was checked. Otherwise the part would look at all updates.
         if let (Some(index), Some(src)) = (index, part.src.narrow(self.axis, from, len)) {
             part.space.axes[self.axis].len = len;
             part.space.lookups[0].index = index;

@@ -266,8 +266,8 @@ impl DynView<'_> {
         max.filter(|_| inside)
     }
 
-    /// Whether no value of an integer view of one axis is less than the one before it, the first is
-    /// not negative, and the last is below `limit`.
+    /// Whether no value of a view of one axis is less than the one before it, the first is not
+    /// negative, and the last is below `limit`. False for other types than `int32` and `int64`.
     #[must_use]
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn ascends_below(&self, limit: usize) -> bool {
@@ -284,7 +284,7 @@ impl DynView<'_> {
         ends.into_iter().all(inside) && self.ascends(*stride, *len)
     }
 
-    /// Whether no value of `len` integers is less than the one before it.
+    /// Whether no value of `len` values is less than the one before it, for two types.
     fn ascends(&self, stride: isize, len: usize) -> bool {
         let Some(first) = self.stretch(0, stride, len) else {
             return len == 0;
@@ -314,14 +314,8 @@ impl DynView<'_> {
             }};
         }
         match self.dtype() {
-            DType::I8 => ascends!(i8),
-            DType::I16 => ascends!(i16),
             DType::I32 => ascends!(i32),
             DType::I64 => ascends!(i64),
-            DType::U8 => ascends!(u8),
-            DType::U16 => ascends!(u16),
-            DType::U32 => ascends!(u32),
-            DType::U64 => ascends!(u64),
             _ => false,
         }
     }

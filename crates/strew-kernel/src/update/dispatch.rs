@@ -136,25 +136,21 @@ pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Opt
             _ => None,
         }
     }
-    // NaN is ignored by floats alone.
-    fn floats<T: Ordered + Number>(combine: Combine, len: usize) -> Option<LineLoop> {
-        match combine {
-            Combine::Min(Nan::Ignore) => {
-                fused_rows_of_any_length::<MinMaxSelect<T, false, true>>(len)
-            }
-            Combine::Max(Nan::Ignore) => {
-                fused_rows_of_any_length::<MinMaxSelect<T, true, true>>(len)
-            }
-            _ => extremes::<T>(combine, len),
-        }
-    }
     match (combine, dtype) {
         (Combine::Sum, DType::F32) => fused_short_rows::<Sum<f32>>(len),
         (Combine::Sum, DType::F64) => fused_short_rows::<Sum<f64>>(len),
         (Combine::Sum, DType::I32 | DType::U32) => fused_short_rows::<Sum<u32>>(len),
         (Combine::Sum, DType::I64 | DType::U64) => fused_short_rows::<Sum<u64>>(len),
-        (Combine::Min(_) | Combine::Max(_), DType::F32) => floats::<f32>(combine, len),
-        (Combine::Min(_) | Combine::Max(_), DType::F64) => floats::<f64>(combine, len),
+        (Combine::Min(Nan::Ignore), DType::F32) => {
+            fused_rows_of_any_length::<MinMaxSelect<f32, false, true>>(len)
+        }
+        (Combine::Max(Nan::Ignore), DType::F32) => {
+            fused_rows_of_any_length::<MinMaxSelect<f32, true, true>>(len)
+        }
+        // Of doubles it is not worth the code.
+        (Combine::Min(Nan::Ignore) | Combine::Max(Nan::Ignore), DType::F64) => None,
+        (Combine::Min(_) | Combine::Max(_), DType::F32) => extremes::<f32>(combine, len),
+        (Combine::Min(_) | Combine::Max(_), DType::F64) => extremes::<f64>(combine, len),
         (Combine::Min(_) | Combine::Max(_), DType::I32) => extremes::<i32>(combine, len),
         (Combine::Min(_) | Combine::Max(_), DType::I64) => extremes::<i64>(combine, len),
         _ => None,
