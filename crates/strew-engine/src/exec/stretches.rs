@@ -55,7 +55,7 @@ impl<'i> Ascending<'i> {
         let rows = part.space.dst[lookup.axis].0;
         let from = self.first_from(lookup.from);
         let to = self.first_from(lookup.from.saturating_add(rows));
-        // Somebody else may change the index meanwhile.
+        // Another thread may change the index meanwhile.
         let len = to.saturating_sub(from);
         let index = lookup.index.narrow(self.axis, from, len);
         // They lie in the index that was checked. Otherwise the part would look at all updates.
