@@ -320,7 +320,8 @@ fn updates_in_order_are_grouped_on_several_threads() {
     strew::set_num_threads(None);
 }
 
-/// Rows of 16 bytes, whose maxima are taken by group if their rows come in order. The sample of an
+/// Rows of 16 bytes, whose maxima are taken by group if their rows come in order and their type has
+/// no loop for short rows. The sample of an
 /// index may be in order where the index is not: then groups would take more memory than the choice
 /// reckoned with, and the updates go in order.
 #[test]

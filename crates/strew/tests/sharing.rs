@@ -133,7 +133,7 @@ fn rows<'a>(
     rows_into(&shape, index, values, target, combine)
 }
 
-/// Likewise, into memory of the caller's or a new tensor.
+/// Rows of values into a target of this shape.
 fn rows_into<'a>(
     shape: &[usize],
     index: &'a [i64],
@@ -249,6 +249,17 @@ fn lists_of_several_threads_change_no_bit() {
     assert_eq!(chosen(&index), Strategy::InOrder);
 }
 
+/// Rows of values added in their order to cells that hold `start`.
+fn sums_of_rows(index: &[i64], values: &[f32], start: f32, shape: [usize; 2]) -> DynTensor {
+    let [cells, width] = shape;
+    let mut sums = vec![start; cells * width];
+    for (&at, row) in index.iter().zip(values.chunks_exact(width)) {
+        let cells = &mut sums[at as usize * width..][..width];
+        cells.iter_mut().zip(row).for_each(|(cell, v)| *cell += v);
+    }
+    tensor(&sums, &shape)
+}
+
 /// Rows of which one takes most updates: threads share its columns.
 #[test]
 fn columns_of_a_hot_row_change_no_bit() {
@@ -261,12 +272,7 @@ fn columns_of_a_hot_row_change_no_bit() {
         for at in index.iter_mut().step_by(3) {
             *at = hot;
         }
-        let mut expected = vec![1.0f32; cells * width];
-        for (&at, row) in index.iter().zip(values.chunks_exact(width)) {
-            let cells = &mut expected[at as usize * width..][..width];
-            cells.iter_mut().zip(row).for_each(|(cell, v)| *cell += v);
-        }
-        let expected = tensor(&expected, &[cells, width]);
+        let expected = sums_of_rows(&index, &values, 1.0, [cells, width]);
         for threads in [1, 2, 3, 8, 64] {
             all.set(threads);
             let what = format!("row {hot}, {threads} threads");
@@ -294,12 +300,7 @@ fn parts_of_an_index_that_ascends() {
         for width in [1, 3, 8, 40, 130] {
             let (_, values) = random(count * width, 1);
             let src = tensor(&values, &[count, width]);
-            let mut expected = vec![0.0f32; cells * width];
-            for (&at, row) in index.iter().zip(values.chunks_exact(width)) {
-                let cells = &mut expected[at as usize * width..][..width];
-                cells.iter_mut().zip(row).for_each(|(cell, v)| *cell += v);
-            }
-            let expected = tensor(&expected, &[cells, width]);
+            let expected = sums_of_rows(index, &values, 0.0, [cells, width]);
             for threads in [1, 2, 3, 8, 64] {
                 all.set(threads);
                 let what = format!("{kind}, rows of {width}, {threads} threads");

@@ -354,11 +354,11 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
                 let (left, right) = (left.cast::<L>(), right.cast::<R>());
                 let mut done = 0;
                 while len - done >= 16 {
-                    piece::<L, R, W, 16>(i, left.add(done), right.add(done), each);
+                    piece::<L, R, W, 16, false>(i, left.add(done), right.add(done), each);
                     done += 16;
                     turn_by_turn();
                 }
-                rest(i, len, left.add(done), right.add(done), each);
+                rest::<L, R, W, false>(i, len, left.add(done), right.add(done), each);
             },
         );
     }
@@ -369,7 +369,7 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
 /// # Safety
 /// Both sides hold that many elements, as for [`each`].
 #[inline(always)]
-unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
+unsafe fn rest<L: Copy, R: Convert<W>, W: Copy, const WHOLE: bool>(
     i: usize,
     len: usize,
     left: *mut L,
@@ -381,19 +381,19 @@ unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
     // length.
     unsafe {
         if len & 8 != 0 {
-            piece::<L, R, W, 8>(i, left, right, each);
+            piece::<L, R, W, 8, WHOLE>(i, left, right, each);
             done += 8;
         }
         if len & 4 != 0 {
-            piece::<L, R, W, 4>(i, left.add(done), right.add(done), each);
+            piece::<L, R, W, 4, WHOLE>(i, left.add(done), right.add(done), each);
             done += 4;
         }
         if len & 2 != 0 {
-            piece::<L, R, W, 2>(i, left.add(done), right.add(done), each);
+            piece::<L, R, W, 2, WHOLE>(i, left.add(done), right.add(done), each);
             done += 2;
         }
         if len & 1 != 0 {
-            piece::<L, R, W, 1>(i, left.add(done), right.add(done), each);
+            piece::<L, R, W, 1, WHOLE>(i, left.add(done), right.add(done), each);
         }
     }
 }
@@ -415,9 +415,9 @@ pub(crate) unsafe fn join_few<L: Copy, R: Convert<W>, W: Copy>(
     // length.
     unsafe {
         if sixteen != 0 {
-            piece::<L, R, W, 16>(0, left, right, &each);
+            piece::<L, R, W, 16, true>(0, left, right, &each);
         }
-        rest(0, len, left.add(sixteen), right.add(sixteen), &each);
+        rest::<L, R, W, true>(0, len, left.add(sixteen), right.add(sixteen), &each);
     }
 }
 
@@ -467,12 +467,14 @@ unsafe fn places(
     }
 }
 
-/// `N` elements of row `i`.
+/// `N` elements of row `i`. `WHOLE`: all cells are stored, whichever have changed. A minimum or
+/// maximum would become a masked store, and the next update of the same cells would wait until it
+/// has reached the cache.
 ///
 /// # Safety
 /// Both sides hold that many elements, as for [`each`].
 #[inline(always)]
-unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
+unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize, const WHOLE: bool>(
     i: usize,
     left: *mut L,
     right: *const R,
@@ -481,13 +483,18 @@ unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
     // SAFETY: the caller promises `N` elements on both sides, aligned for their types, that do not
     // overlap.
     unsafe {
-        let left = left.cast::<[L; N]>();
-        let (mut cells, values) = (left.read(), right.cast::<[R; N]>().read());
+        let (left, values) = (left.cast::<[L; N]>(), right.cast::<[R; N]>().read());
+        if !WHOLE {
+            for (cell, value) in (*left).iter_mut().zip(values) {
+                each(i, cell, value.convert());
+            }
+            return;
+        }
+        let mut cells = left.read();
         for (cell, value) in cells.iter_mut().zip(values) {
             each(i, cell, value.convert());
         }
-        // A minimum or maximum would become a masked store, and the next update of the same cells
-        // would wait until it has reached the cache.
+        // Without it, the compiler would see that a cell is read, and perhaps left as it is.
         compiler_fence(Ordering::SeqCst);
         left.write(cells);
     }

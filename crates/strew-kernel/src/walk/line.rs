@@ -123,7 +123,8 @@ impl<'l> Lines<'l> {
 ///
 /// # Safety
 /// Each line's `count` index values and source elements must be readable. For every value below the
-/// limit, the cell must be writable and apart from the source. All must be aligned for the loop's
+/// limit, the cell must be writable and apart from the source; where all rows belong to the term's
+/// part, for every value of the part. All must be aligned for the loop's
 /// types.
 pub(crate) type LineLoop = unsafe fn(&Lines<'_>) -> bool;
 
