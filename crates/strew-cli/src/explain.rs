@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use std::io::Write;
 use strew::{
     Alternative, Counted, Execution, Explanation, Forecast, ForecastOf, Forecasts, Machine,
-    Operator, OtherMachine, Report, Strategy, Traffic,
+    Operator, OtherMachine, Report, Strategy, Traffic, kept_memory, set_kept_memory,
 };
 
 /// `strew explain OPERATOR ...`
@@ -81,15 +81,20 @@ pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) ->
     Ok(())
 }
 
-/// The times of the run on other machines.
+/// The times of the run on other machines. It would be the first of its process: what samples leave
+/// behind is not kept for the next ones.
 fn forecasts<'m>(
     values: &mut Values<'_>,
     asked: impl Iterator<Item = &'m OtherMachine>,
     machine: &Machine,
 ) -> Result<Vec<Forecasts>> {
     let counted = values.with_call(|call| call.counted())?;
+    let kept = kept_memory();
+    set_kept_memory(Some(0));
     let each = asked.map(|asked| forecasts_on(values, asked, machine, counted.as_ref()));
-    each.collect()
+    let told = each.collect();
+    set_kept_memory(Some(kept));
+    told
 }
 
 /// The time of the run on another machine, as it would go there and with each strategy.

@@ -394,12 +394,18 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
             line,
             CELLS_AHEAD,
             #[inline(always)]
-            |k, row, cell, _| {
+            |k, row, cell, source| {
                 prefetch(cell, 1);
+                // Of rows, those of others lie between: each has a line of its own.
+                if J::LEN > 1 {
+                    prefetch(source, 1);
+                }
                 if k % 4 == 0 {
                     let later = row.wrapping_add(ahead::<J>().cast_signed());
                     prefetch(line.index.wrapping_offset(later * line.stretch.stride), 1);
-                    prefetch(line.src.wrapping_offset(later * line.step.src), 1);
+                    if J::LEN == 1 {
+                        prefetch(line.src.wrapping_offset(later * line.step.src), 1);
+                    }
                 }
             },
             #[inline(always)]
