@@ -35,8 +35,45 @@ pub(crate) const SAMPLE: usize = 512 << 20;
 /// Maximum bytes of a destination that a sample has whole.
 pub(crate) const WHOLE: usize = 256 << 20;
 
-/// How often each is measured. The best time counts.
-pub(crate) const TIMES: usize = 3;
+/// The shortest of several runs of a sample: of three, and of up to twenty while they are short.
+pub(crate) struct Shortest {
+    runs: usize,
+    /// Seconds of all runs.
+    spent: f64,
+    shortest: f64,
+}
+
+impl Shortest {
+    const LEAST: usize = 3;
+
+    const MOST: usize = 20;
+
+    /// Seconds. Other work on the machine can make several runs of some milliseconds twice as long.
+    const ENOUGH: f64 = 0.1;
+
+    pub(crate) fn new() -> Self {
+        Self {
+            runs: 0,
+            spent: 0.0,
+            shortest: f64::INFINITY,
+        }
+    }
+
+    /// Whether there are to be more runs.
+    pub(crate) fn wants_more(&self) -> bool {
+        self.runs < Self::LEAST || (self.runs < Self::MOST && self.spent < Self::ENOUGH)
+    }
+
+    pub(crate) fn add(&mut self, seconds: f64) {
+        self.runs += 1;
+        self.spent += seconds;
+        self.shortest = self.shortest.min(seconds);
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        self.shortest
+    }
+}
 
 /// What a row of updates takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -191,8 +228,8 @@ impl Scatter<'_> {
         };
         // A plan, whose index is proven, groups its updates itself.
         let proven = strategy != Strategy::Grouped;
-        let mut best = None;
-        for _ in 0..TIMES {
+        let mut shortest = Shortest::new();
+        while shortest.wants_more() {
             let shape = sample.destination.shape().to_vec();
             let destinations = Destinations::rows(
                 &shape,
@@ -222,10 +259,9 @@ impl Scatter<'_> {
                 Err(Problem::Strategy { .. }) => return Ok(None),
                 Err(problem) => return Err(problem),
             }
-            let took = from.elapsed().as_secs_f64();
-            best = Some(best.map_or(took, |best: f64| best.min(took)));
+            shortest.add(from.elapsed().as_secs_f64());
         }
-        Ok(best)
+        Ok(Some(shortest.seconds()))
     }
 }
 

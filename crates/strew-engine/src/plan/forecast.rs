@@ -4,7 +4,7 @@ use crate::choose::plan_cost::Way;
 use crate::explain::forecast::{Forecast, ForecastOf, Forecasts, Model, Run};
 use crate::explain::other_machine::OtherMachine;
 use crate::explain::pace::{
-    Pace, SAMPLE, TIMES, WHOLE, as_index, busier_of_two, ones, some_rows, stretch,
+    Pace, SAMPLE, Shortest, WHOLE, as_index, busier_of_two, ones, some_rows, stretch,
 };
 use crate::explain::profile::Profile;
 use crate::plan::Plan;
@@ -167,14 +167,16 @@ impl Plan {
                 .iter()
                 .try_for_each(|&reduce| self.into(&source, 0, reduce, out.view_mut(), true)),
         };
-        let mut best = f64::INFINITY;
+        let threads = NonZeroUsize::new(threads);
         // The first run makes the groups.
-        for _ in 0..=TIMES {
+        with_threads(threads, &mut run)?;
+        let mut shortest = Shortest::new();
+        while shortest.wants_more() {
             let begun = Instant::now();
-            with_threads(NonZeroUsize::new(threads), &mut run)?;
-            best = best.min(begun.elapsed().as_secs_f64());
+            with_threads(threads, &mut run)?;
+            shortest.add(begun.elapsed().as_secs_f64());
         }
-        Ok(best)
+        Ok(shortest.seconds())
     }
 }
 
