@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import alone
+from .processor import here_and_today
 
 if TYPE_CHECKING:
     import numpy as np
@@ -351,7 +352,7 @@ def markdown(times: Times, versions: dict[str, str]) -> str:
         "cannot do it, is left out. `cargo xtask bench --statistics` measures this, and writes the "
         "times of all libraries to `target/bench/statistics.json`.",
         "",
-        f"Versions: {libraries}.",
+        f"Measured on {here_and_today()}. Versions: {libraries}.",
         "",
         "![ratios by function](statistics.svg)",
         "",

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from . import alone
+from .processor import here_and_today
 
 __all__ = ["MOST", "POINTS", "Point", "main", "markdown"]
 
@@ -118,6 +119,8 @@ def markdown(ratios: dict[int, dict[Point, float]], elements: int) -> str:
     """What takes longer than it may, and then all: the lowest and the highest of the reductions."""
     parts = [
         "# Plans",
+        "",
+        f"Measured on {here_and_today()}.",
         "",
         "Each ratio is the time of a planned run divided by the time of the call without a plan; "
         f"medians. A cell has the lowest and the highest ratio of {', '.join(REDUCES)}. Ratios "

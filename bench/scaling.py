@@ -8,7 +8,6 @@ number of threads there is work that more threads make.
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import fnmatch
 import gc
 import json
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from . import scaling_check, scaling_model
-from .processor import processor
+from .processor import here_and_today
 from .scaling_calls import explained
 from .scaling_model import BANDWIDTH, CORES, Part
 from .scaling_rows import ScalingRow, rows
@@ -304,11 +303,10 @@ def markdown(found: list[tuple[ScalingRow, Measured]], rounds: int) -> str:
     parts = [
         "# Processor time by the number of threads",
         "",
-        f"Measured on {len(os.sched_getaffinity(0))} cores of a virtual server "
-        f"({processor()}), {datetime.date.today().isoformat()}: NumPy arrays, medians of "
-        f"{rounds} calls. The numbers of threads take turns in one process. More threads than "
-        "cores take turns on the cores: their processor time counts, not their time on the clock. "
-        "Other work on the machine makes both longer.",
+        f"Measured on {here_and_today()}: NumPy arrays, medians of {rounds} calls. The numbers "
+        "of threads take turns in one process. More threads than cores take turns on the cores: "
+        "their processor time counts, not their time on the clock. Other work on the machine makes "
+        "both longer.",
         "",
         *_MEASURED.splitlines(),
         "",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import gc
 import os
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import scaling_model
-from .processor import processor
+from .processor import here_and_today
 from .scaling_calls import explained
 from .scaling_rows import ScalingRow
 
@@ -103,8 +102,7 @@ def markdown(found: list[tuple[ScalingRow, Checked]]) -> str:
     lines = [
         "# Predicted and real times",
         "",
-        f"Measured on {len(os.sched_getaffinity(0))} cores of a virtual server ({processor()}), "
-        f"{datetime.date.today().isoformat()}. *predicted* is the time that `strew explain "
+        f"Measured on {here_and_today()}. *predicted* is the time that `strew explain "
         "--machine 1` and `--machine 2` say, *real* the shortest of some calls with a fresh "
         "output, both in ms.",
         "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .processor import here_and_today
 from .sweep import LINES, largest_step
 
 __all__ = ["draw", "markdown", "steps"]
@@ -44,6 +45,8 @@ def markdown(times: Times) -> str:
     """The steps, then all points."""
     parts = [
         "# Sweep",
+        "",
+        f"Measured on {here_and_today()}.",
         "",
         "Median nanoseconds per element that is read or written. Each run is a sum in float32, "
         "unless a dtype is named.",
