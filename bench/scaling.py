@@ -196,7 +196,7 @@ Reasons for what grows:
   rows are the dearest: finding an update takes as long as joining it (W2f, W4).
 - *an index that ascends*: all threads check that it does, and then each reads only its own stretch.
   The index is read twice, by any number of threads. Sorted rows of 8 take 1.5 times the
-  processor time of one thread with 2 threads, and 1.8 times with 16.
+  processor time of one thread with 2 threads, and 2.1 times with 16.
 - *by destination, long rows*: one thread reads all rows of the source in their order (W2b). Each
   of several threads reads only some of them, so the processor cannot fetch the next one ahead. Rows
   that are sorted are read in order by all threads. Rows that are grouped (W2a) are out of order on
