@@ -56,9 +56,9 @@ impl Execution {
         searched && narrow && alone && ready && self.request.split.is_none()
     }
 
-    /// The percentage of one thread's time that the parts may take, on average, to be chosen. Timings
-    /// vary by a tenth. One thread is timed first, while fewer cells are in the caches: parts that
-    /// join rows appear another tenth faster than they are.
+    /// The percentage of one thread's time that the parts may take, on average, to be chosen.
+    /// Timings vary by a tenth. One thread is timed first, while fewer cells are in the caches:
+    /// parts that join rows appear another tenth faster than they are.
     fn percentage(&self) -> u32 {
         if self.width() > 1 { 80 } else { 90 }
     }
