@@ -81,8 +81,8 @@ pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) ->
     Ok(())
 }
 
-/// The times of the run on other machines. It would be the first of its process: what samples leave
-/// behind is not kept for the next ones.
+/// The times of the run on other machines. A run of the tool begins without memory that another run
+/// has freed, so its samples do too.
 fn forecasts<'m>(
     values: &mut Values<'_>,
     asked: impl Iterator<Item = &'m OtherMachine>,

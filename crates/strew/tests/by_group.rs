@@ -321,9 +321,8 @@ fn updates_in_order_are_grouped_on_several_threads() {
 }
 
 /// Rows of 16 bytes, whose maxima are taken by group if their rows come in order and their type has
-/// no loop for short rows. The sample of an
-/// index may be in order where the index is not: then groups would take more memory than the choice
-/// reckoned with, and the updates go in order.
+/// no loop for short rows. The sample of an index may be in order where the index is not. Then
+/// groups would take more memory than the choice reckoned with, and the updates go in order.
 #[test]
 fn narrow_maxima_are_grouped_in_order_if_they_have_no_loop_of_their_own() {
     const NARROW: usize = 4;

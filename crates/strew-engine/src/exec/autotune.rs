@@ -56,8 +56,8 @@ impl Execution {
         searched && narrow && alone && ready && self.request.split.is_none()
     }
 
-    /// The percentage of one thread's time that the parts may take, on average, to be chosen.
-    /// Timings vary by a tenth. One thread is timed first, while fewer cells are in the caches:
+    /// Parts are chosen if they take, on average, less than this percentage of one thread's time.
+    /// Timings vary by a tenth. One thread is timed first, while fewer cells are in the caches, so
     /// parts that join rows appear another tenth faster than they are.
     fn percentage(&self) -> u32 {
         if self.width() > 1 { 80 } else { 90 }
@@ -205,7 +205,7 @@ impl Meeting {
     /// Who comes later than this, and than by all of a stretch before, has no processor to run on.
     const PATIENCE: Duration = Duration::from_micros(500);
 
-    /// Of so many parts, each of which may take `each` for the stretch, on average.
+    /// For this number of parts. They go on together if they take less than `each` on average.
     fn new(parts: usize, each: Duration) -> Self {
         Self {
             enough: each.saturating_mul(u32::try_from(parts).unwrap_or(u32::MAX)),

@@ -147,7 +147,7 @@ pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Opt
         (Combine::Max(Nan::Ignore), DType::F32) => {
             fused_rows_of_any_length::<MinMaxSelect<f32, true, true>>(len)
         }
-        // Of doubles it is not worth the code.
+        // A loop for doubles is not worth its code.
         (Combine::Min(Nan::Ignore) | Combine::Max(Nan::Ignore), DType::F64) => None,
         (Combine::Min(_) | Combine::Max(_), DType::F32) => extremes::<f32>(combine, len),
         (Combine::Min(_) | Combine::Max(_), DType::F64) => extremes::<f64>(combine, len),

@@ -396,7 +396,7 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
             #[inline(always)]
             |k, row, cell, source| {
                 prefetch(cell, 1);
-                // Of rows, those of others lie between: each has a line of its own.
+                // Rows that other threads take lie between those of this one.
                 if J::LEN > 1 {
                     prefetch(source, 1);
                 }

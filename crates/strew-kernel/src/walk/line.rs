@@ -123,9 +123,8 @@ impl<'l> Lines<'l> {
 ///
 /// # Safety
 /// Each line's `count` index values and source elements must be readable. For every value below the
-/// limit, the cell must be writable and apart from the source; where all rows belong to the term's
-/// part, for every value of the part. All must be aligned for the loop's
-/// types.
+/// limit, the cell must be writable and apart from the source. Where all rows belong to the term's
+/// part, this must hold for every value of the part. All must be aligned for the loop's types.
 pub(crate) type LineLoop = unsafe fn(&Lines<'_>) -> bool;
 
 /// The kind of index that lines are made of: whether it is narrow.
