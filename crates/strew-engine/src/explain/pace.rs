@@ -323,3 +323,23 @@ pub(crate) fn as_index(picked: &RowIds, dtype: DType) -> Result<DynTensor, Probl
     places.for_each(|(place, row)| *place = i64::try_from(row).unwrap_or_default());
     Ok(index.into_dyn())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_samples_run_more_often_and_the_shortest_run_counts() {
+        let runs = |seconds: f64| {
+            let mut shortest = Shortest::new();
+            while shortest.wants_more() {
+                shortest.add(seconds);
+            }
+            shortest.runs
+        };
+        assert_eq!([1.0, 0.04, 0.015, 1e-6].map(runs), [3, 3, 7, 20]);
+        let mut shortest = Shortest::new();
+        [3.0, 1.0, 2.0].into_iter().for_each(|s| shortest.add(s));
+        assert_eq!(shortest.seconds(), 1.0);
+    }
+}
