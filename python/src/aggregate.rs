@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use strew::{
     Aggregate, AggregateOptions, Bounds, Class, DynView, Error, Fractions, Problem, Scalar, Tensor,
-    aggregate_dyn, rank_method,
+    aggregate_dyn,
 };
 
 /// What the caller says beside the names of the aggregates.
@@ -28,7 +28,7 @@ pub(crate) struct Options<'py> {
     largest: bool,
     n: i64,
     periods: i64,
-    method: String,
+    method: Option<String>,
 }
 
 #[derive(FromPyObject)]
@@ -38,8 +38,7 @@ enum Q {
 }
 
 impl Options<'_> {
-    fn read(self, py: Python<'_>) -> PyResult<AggregateOptions> {
-        not_too_long(py, "aggregate", "method", self.method.len(), "bytes")?;
+    fn read(self, py: Python<'_>, wanted: &[Aggregate]) -> PyResult<AggregateOptions> {
         let fill_value = filling(py, "aggregate", self.fill_value.as_ref())?;
         let k = usize::try_from(self.k).map_err(|_| {
             let problem = Problem::Value {
@@ -49,7 +48,7 @@ impl Options<'_> {
             };
             refuse(py, "aggregate", Class::Value, problem)
         })?;
-        Ok(AggregateOptions {
+        let options = AggregateOptions {
             skip_nan: self.skipna,
             min_count: self.min_count,
             fill_value,
@@ -63,8 +62,14 @@ impl Options<'_> {
             largest: self.largest,
             n: self.n,
             periods: self.periods,
-            ties: rank_method(&self.method).map_err(|error| raise(py, &own(&error)))?,
-        })
+            ..AggregateOptions::default()
+        };
+        let Some(method) = self.method else {
+            return Ok(options);
+        };
+        not_too_long(py, "aggregate", "method", method.len(), "bytes")?;
+        let options = options.with_method(&method, wanted);
+        options.map_err(|error| raise(py, &own(&error)))
     }
 }
 
@@ -81,7 +86,7 @@ pub(crate) fn aggregate<'py>(
     let py = src.py();
     let parsed: Result<Vec<Aggregate>, _> = reduces.iter().map(|name| name.parse()).collect();
     let parsed = parsed.map_err(|error| raise(py, &own(&error)))?;
-    let options = options.map(|given| given.read(py)).transpose()?;
+    let options = options.map(|given| given.read(py, &parsed)).transpose()?;
     let options = options.unwrap_or_default();
     let made = match groups.cast::<Plan>() {
         Ok(plan) => {

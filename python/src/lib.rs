@@ -6,6 +6,7 @@
 //!
 //! - `operator`: the call itself; `plan`: an index that is kept for many runs;
 //! - `aggregate`: what is made of its groups;
+//! - `keys`: numbers for different keys;
 //! - `grad`: derivatives, for torch's autograd;
 //! - `command`: the command `strew`;
 //! - `argument`: from Python values to the operator's arguments; `given`: to those of methods;
@@ -25,6 +26,7 @@ mod errors;
 mod given;
 mod grad;
 mod interrupt;
+mod keys;
 mod library;
 mod operator;
 mod output;
@@ -53,6 +55,8 @@ mod _strew {
     };
     #[pymodule_export]
     use crate::interrupt::set_progress;
+    #[pymodule_export]
+    use crate::keys::{join, number};
     #[pymodule_export]
     use crate::operator::{Operator, noop, operators};
     #[pymodule_export]

@@ -23,7 +23,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use strew::{
     Accumulator, Aggregate, AggregateOptions, Bounds, DynTensor, DynView, Fractions, Problem,
-    aggregate_dyn, rank_method,
+    aggregate_dyn,
 };
 
 /// `strew aggregate ...`
@@ -32,7 +32,7 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
     aggregate_given::check(matches, &wanted)?;
     #[cfg(feature = "io")]
     if matches.contains_id(crate::aggregate_flags::BY) {
-        return crate::by::by(matches, &wanted, options(matches)?, json, out);
+        return crate::by::by(matches, &wanted, options(matches, &wanted)?, json, out);
     }
     let mut asked = flags::asked(matches, json);
     // What is counted without values are the numbers of the groups.
@@ -49,7 +49,7 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
         size: matches.get_one(SIZE).copied(),
         dim: matches.get_one(DIM).copied().unwrap_or(0),
         bounds: bounds(matches)?,
-        options: options(matches)?,
+        options: options(matches, &wanted)?,
         start: matches.get_one(START).copied(),
         files: [SRC, INDEX].map(|id| (id, Some(text(matches, id)).filter(|text| is_file(text)))),
     };
@@ -311,7 +311,7 @@ fn bounds(matches: &ArgMatches) -> Result<Bounds> {
     })
 }
 
-fn options(matches: &ArgMatches) -> Result<AggregateOptions> {
+fn options(matches: &ArgMatches, wanted: &[Aggregate]) -> Result<AggregateOptions> {
     let fill = matches.get_one::<String>(FILL).map(|text| scalar(text));
     let fill_value = fill
         .transpose()
@@ -320,8 +320,7 @@ fn options(matches: &ArgMatches) -> Result<AggregateOptions> {
     let all: Result<Vec<f64>, _> = given.split(',').map(|q| q.trim().parse()).collect();
     let all = all.map_err(|_| wrong(FRACTIONS, &format!("'{given}' is no list of numbers")))?;
     let usual = AggregateOptions::default();
-    let ties = rank_method(text(matches, METHOD));
-    Ok(AggregateOptions {
+    let options = AggregateOptions {
         skip_nan: matches.get_flag(SKIP),
         min_count: matches.get_one(LEAST).copied().unwrap_or(usual.min_count),
         fill_value,
@@ -335,8 +334,14 @@ fn options(matches: &ArgMatches) -> Result<AggregateOptions> {
         largest: !matches.get_flag(SMALLEST),
         n: matches.get_one(NTH).copied().unwrap_or(usual.n),
         periods: matches.get_one(PERIODS).copied().unwrap_or(usual.periods),
-        ties: ties.map_err(|error| Failure::from_operator(&error, &[]))?,
-    })
+        ..usual
+    };
+    match matches.get_one::<String>(METHOD) {
+        Some(method) => options
+            .with_method(method, wanted)
+            .map_err(|error| Failure::from_operator(&error, &[])),
+        None => Ok(options),
+    }
 }
 
 fn text<'m>(matches: &'m ArgMatches, id: &str) -> &'m str {

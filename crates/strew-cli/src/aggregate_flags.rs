@@ -125,10 +125,9 @@ fn of_aggregate() -> Vec<Arg> {
         value(PERIODS, "INTEGER", "How many places of the group shift moves values on")
             .default_value("1")
             .value_parser(value_parser!(i64)),
-        value(METHOD, "WORD", "The rank of equal values")
-            .default_value("average")
+        value(METHOD, "WORD", "The rank of equal values (average by default), or the quantile between two values (linear by default)")
             .value_parser(PossibleValuesParser::new([
-                "average", "min", "max", "dense", "ordinal",
+                "average", "min", "max", "dense", "ordinal", "linear", "lower", "higher", "nearest", "midpoint",
             ])),
         flags::nulls(),
         value(START, "INTEGER", "With --partial: the position of the first value among those of all parts, for first, last, argmin and argmax")

@@ -10,6 +10,7 @@
 //! | [`explain`] | says what was chosen, and what it moves through memory |
 //! | [`plan`] | an index kept as a value, for many runs |
 //! | [`accumulator`] | statistics of groups whose values come chunk by chunk |
+//! | [`keys`] | numbers for different keys, and for combinations of them |
 //! | `bytes` | reading plans and accumulators from bytes |
 
 #![forbid(unsafe_code)]
@@ -22,5 +23,6 @@ pub mod choose;
 pub mod context;
 pub mod exec;
 pub mod explain;
+pub mod keys;
 pub mod plan;
 pub mod scatter;

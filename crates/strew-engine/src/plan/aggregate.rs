@@ -14,7 +14,7 @@ use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::statistics::{ExactOf, Statistic};
 use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Scalar};
 
-pub use crate::plan::aggregate_options::{AggregateOptions, Fractions, RankMethod, rank_method};
+pub use crate::plan::aggregate_options::{AggregateOptions, Fractions, QuantileMethod, RankMethod};
 
 /// What [`Plan::aggregate_dyn`] makes of the values of each group. Those from
 /// [`Softmax`](Self::Softmax) to [`Shift`](Self::Shift) have a result for each value, not for each
@@ -216,9 +216,10 @@ impl Aggregate {
     /// What to compute: one, or one for each of several fractions.
     fn statistics(self, options: &AggregateOptions) -> Vec<Statistic> {
         match (self, &options.q) {
-            (Self::Quantile, Fractions::One(q)) => vec![Statistic::Quantile(*q)],
+            (Self::Quantile, Fractions::One(q)) => vec![Statistic::Quantile(*q, options.between)],
             (Self::Quantile, Fractions::Several(all)) => {
-                all.iter().map(|&q| Statistic::Quantile(q)).collect()
+                let of = |&q| Statistic::Quantile(q, options.between);
+                all.iter().map(of).collect()
             }
             _ => self.statistic(options).into_iter().collect(),
         }

@@ -3,7 +3,8 @@
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::Scalar;
 
-pub use strew_kernel::group_stats::statistics::Ties as RankMethod;
+use crate::plan::Aggregate;
+pub use strew_kernel::group_stats::statistics::{Between as QuantileMethod, Ties as RankMethod};
 
 /// How [`Plan::aggregate_dyn`](crate::plan::Plan::aggregate_dyn) counts, and what single aggregates
 /// need to know.
@@ -34,6 +35,8 @@ pub struct AggregateOptions {
     pub periods: i64,
     /// The [`Rank`](crate::plan::Aggregate::Rank) of equal values.
     pub ties: RankMethod,
+    /// The [`Quantile`](crate::plan::Aggregate::Quantile) at a place between two values.
+    pub between: QuantileMethod,
 }
 
 /// Fractions of quantiles, from 0 to 1.
@@ -59,6 +62,7 @@ impl Default for AggregateOptions {
             n: 0,
             periods: 1,
             ties: RankMethod::Average,
+            between: QuantileMethod::Linear,
         }
     }
 }
@@ -94,20 +98,49 @@ const METHODS: [(&str, RankMethod); 5] = [
     ("ordinal", RankMethod::Ordinal),
 ];
 
-/// Reads the name of a [`RankMethod`].
-///
-/// # Errors
-/// [`Class::Value`](strew_kernel::error::Class::Value) for any other name.
-pub fn rank_method(name: &str) -> Result<RankMethod> {
-    let found = METHODS.iter().find(|(known, _)| *known == name);
-    found.map(|(_, method)| *method).ok_or_else(|| {
-        crate::plan::context(None).error(Problem::Value {
-            argument: "method".into(),
-            value: format!("{name:?}"),
-            expected: format!(
-                "it must be one of {}",
-                METHODS.map(|(name, _)| name).join(", ")
-            ),
-        })
-    })
+/// The names of [`QuantileMethod`], as NumPy has them.
+const BETWEEN: [(&str, QuantileMethod); 5] = [
+    ("linear", QuantileMethod::Linear),
+    ("lower", QuantileMethod::Lower),
+    ("higher", QuantileMethod::Higher),
+    ("nearest", QuantileMethod::Nearest),
+    ("midpoint", QuantileMethod::Midpoint),
+];
+
+impl AggregateOptions {
+    /// The same with the method of ranks or of quantiles that a name says.
+    ///
+    /// # Errors
+    /// [`Class::Value`](strew_kernel::error::Class::Value) for a name of neither, and for one of
+    /// the other where only ranks or only quantiles are wanted.
+    pub fn with_method(mut self, name: &str, wanted: &[Aggregate]) -> Result<Self> {
+        let (ranks, quantiles) = (
+            wanted.contains(&Aggregate::Rank),
+            wanted.contains(&Aggregate::Quantile),
+        );
+        let any = !(ranks || quantiles);
+        let tie = METHODS.iter().find(|(known, _)| *known == name);
+        let between = BETWEEN.iter().find(|(known, _)| *known == name);
+        match (tie, between) {
+            (Some((_, ties)), _) if ranks || any => self.ties = *ties,
+            (_, Some((_, between))) if quantiles || any => self.between = *between,
+            _ => {
+                let ties = METHODS.map(|(name, _)| name).join(", ");
+                let between = BETWEEN.map(|(name, _)| name).join(", ");
+                let expected = match (ranks, quantiles) {
+                    (true, false) => format!("of a rank it must be one of {ties}"),
+                    (false, true) => format!("of a quantile it must be one of {between}"),
+                    _ => {
+                        format!("it must be one of {ties} for a rank, or {between} for a quantile")
+                    }
+                };
+                return Err(crate::plan::context(None).error(Problem::Value {
+                    argument: "method".into(),
+                    value: format!("{name:?}"),
+                    expected,
+                }));
+            }
+        }
+        Ok(self)
+    }
 }

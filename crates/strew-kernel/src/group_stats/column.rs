@@ -62,7 +62,7 @@ impl<T: Value> Column<T> {
     pub(crate) fn real(&mut self, statistic: Statistic) -> Option<f64> {
         match statistic {
             Statistic::Median => self.order.median(&self.values),
-            Statistic::Quantile(q) => self.order.quantile(&self.values, q),
+            Statistic::Quantile(q, between) => self.order.quantile(&self.values, q, between),
             Statistic::LogSumExp => Some(self.log_sum_exp()),
             _ => None,
         }

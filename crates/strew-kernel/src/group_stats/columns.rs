@@ -195,7 +195,7 @@ fn needs_keys(statistic: Statistic) -> bool {
     matches!(
         statistic,
         Statistic::Median
-            | Statistic::Quantile(_)
+            | Statistic::Quantile(..)
             | Statistic::Mode
             | Statistic::Unique
             | Statistic::Sort { .. }

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! This is Welford's update of the differences from the first value. Taking that value off first
-//! keeps the mean small, so data that are far from zero lose no digits. Differences of integers are
+//! keeps the mean small, so data that are far from zero lose no digits. Of finite values whose
+//! differences overflow, the squares are infinite. Differences of integers are
 //! computed as integers, from the float nearest to the first one. Powers beyond the second are
 //! Terriberry's. A chunk that follows another goes on with its record, with the bits of one pass.
 //!
@@ -45,10 +46,15 @@ where
             true => T::Point::of(value.complex()),
             false => cell.first,
         };
+        let finite = value.complex().is_finite();
         let value = value.apart(first);
         let apart = value.minus(cell.mean);
         let mean = cell.mean.plus(apart.divided(count));
-        let squares = cell.squares + apart.dot(value.minus(mean));
+        let mut squares = cell.squares + apart.dot(value.minus(mean));
+        // Differences of finite values that overflow: so does their variance.
+        if squares.is_nan() && finite && !cell.squares.is_nan() {
+            squares = f64::INFINITY;
+        }
         *cell = Spread {
             count,
             first,
@@ -214,6 +220,22 @@ mod tests {
         for statistic in [Statistic::Skew, Statistic::Kurt] {
             let expected = of_values(&small, statistic).unwrap();
             close(of_values(&far, statistic).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_variance_that_overflows_is_infinite() {
+        let var = Statistic::Var { ddof: 0.0 };
+        let far = [-1.7e308, 1.7e308, 0.0, 1.7e308];
+        for count in 2..=far.len() {
+            assert_eq!(of_values(&far[..count], var), Some(f64::INFINITY));
+        }
+        for odd in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            for at in 0..far.len() {
+                let mut values = far;
+                values[at] = odd;
+                assert!(of_values(&values, var).is_some_and(f64::is_nan));
+            }
         }
     }
 

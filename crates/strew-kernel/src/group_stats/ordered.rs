@@ -13,7 +13,7 @@
 //! Cost: a key and a copy for each value. Selecting takes `O(n)`, sorting `O(n log n)` operations.
 
 use crate::error::Problem;
-use crate::group_stats::statistics::{Ties, Value};
+use crate::group_stats::statistics::{Between, Ties, Value};
 use crate::tensor::try_vec;
 
 /// Values to select, one after the other, before sorting takes less time than another one.
@@ -129,28 +129,36 @@ impl<T: Value> InOrder<T> {
         })
     }
 
-    /// The value that is the fraction `q` of the way from the smallest to the largest, or on the
-    /// line between two; NaN if there is one.
+    /// The value that is the fraction `q` of the way from the smallest to the largest, or what is
+    /// made of the two beside that place; NaN if there is one.
+    ///
+    /// Where the place is that of a value, no other value counts: an infinity beside it does not.
     #[allow(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss
     )]
-    pub(crate) fn quantile(&mut self, values: &[T], q: f64) -> Option<f64> {
+    pub(crate) fn quantile(&mut self, values: &[T], q: f64, between: Between) -> Option<f64> {
         let last = values.len().checked_sub(1)?;
         self.read(values);
         if self.nan {
             return Some(f64::NAN);
         }
         let at = q * last as f64;
+        let at = match between {
+            Between::Linear | Between::Midpoint => at,
+            Between::Lower => at.floor(),
+            Between::Higher => at.ceil(),
+            Between::Nearest => at.round_ties_even(),
+        };
         let below = (at.floor() as usize).min(last);
         let (low, high) = self.pair(values, below);
         let (low, high) = (low.complex().re, high.complex().re);
-        let (part, apart) = (at - at.floor(), high - low);
-        Some(match part {
-            _ if low == high => low,
-            part if part >= 0.5 => high - apart * (1.0 - part),
-            part => low + apart * part,
+        let part = at - at.floor();
+        Some(match between {
+            _ if part == 0.0 || low == high => low,
+            Between::Midpoint => f64::midpoint(low, high),
+            _ => on_the_line(low, high, part),
         })
     }
 
@@ -250,10 +258,24 @@ impl<T: Value> InOrder<T> {
     }
 }
 
+/// The point between two different numbers that is the fraction `part` of the way to the larger.
+fn on_the_line(low: f64, high: f64, part: f64) -> f64 {
+    let apart = high - low;
+    if apart.is_finite() {
+        return match part >= 0.5 {
+            true => high - apart * (1.0 - part),
+            false => low + apart * part,
+        };
+    }
+    // Every point between an infinity and a number is that infinity. Of two numbers only the
+    // difference is too large.
+    low * (1.0 - part) + high * part
+}
+
 #[cfg(test)]
 mod tests {
     use super::{InOrder, Room};
-    use crate::group_stats::statistics::{Ties, Value};
+    use crate::group_stats::statistics::{Between, Ties, Value};
     use num_complex::Complex64;
     use std::cmp::Ordering;
 
@@ -359,7 +381,48 @@ mod tests {
     fn a_nan_is_the_median_and_every_quantile() {
         let values = [1.0, f64::NAN, 2.0];
         assert!(with_room().median(&values).unwrap().is_nan());
-        assert!(with_room().quantile(&values, 0.0).unwrap().is_nan());
+        let quantile = with_room().quantile(&values, 0.0, Between::Linear);
+        assert!(quantile.unwrap().is_nan());
+    }
+
+    #[test]
+    fn a_quantile_takes_only_the_values_beside_its_place() {
+        let (inf, most) = (f64::INFINITY, f64::MAX);
+        let cases: [(&[f64], f64, f64); 9] = [
+            (&[inf, 5.0, 4.0], 0.5, 5.0),
+            (&[-inf, 5.0, 4.0], 0.5, 4.0),
+            (&[-inf, 5.0, 4.0], 1.0, 5.0),
+            (&[inf, 5.0, 4.0], 0.6, inf),
+            (&[-inf, 5.0], 0.25, -inf),
+            (&[-inf, 5.0], 0.75, -inf),
+            (&[-most, most], 0.5, 0.0),
+            (&[-most, most], 0.25, -most / 2.0),
+            (&[inf, inf], 0.3, inf),
+        ];
+        for (values, q, expected) in cases {
+            let found = with_room().quantile(values, q, Between::Linear);
+            assert_eq!(found, Some(expected), "{values:?} {q}");
+        }
+        let opposite = with_room().quantile(&[-inf, inf], 0.5, Between::Linear);
+        assert!(opposite.unwrap().is_nan());
+    }
+
+    #[test]
+    fn a_quantile_between_two_values_follows_its_method() {
+        let values = [1.0, 2.0, 4.0, 9.0];
+        for (between, at_the_middle, beyond, on_a_value) in [
+            (Between::Linear, 3.0, 6.5, 4.0),
+            (Between::Lower, 2.0, 4.0, 4.0),
+            (Between::Higher, 4.0, 9.0, 4.0),
+            // Halfway between the ranks 1 and 2, and between 2 and 3: to the even one.
+            (Between::Nearest, 4.0, 4.0, 4.0),
+            (Between::Midpoint, 3.0, 6.5, 4.0),
+        ] {
+            let of = |q| with_room().quantile(&values, q, between).unwrap();
+            assert_eq!(of(0.5), at_the_middle);
+            assert_eq!(of(2.5 / 3.0), beyond);
+            assert_eq!(of(2.0 / 3.0), on_a_value);
+        }
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub enum Statistic {
     /// The middle one, or the mean of the two in the middle.
     Median,
     /// The value at that fraction of the way from the first to the last in order, or between two.
-    Quantile(f64),
+    Quantile(f64, Between),
     /// The value that is there most often; of several, the smallest.
     Mode,
     /// How many different values there are; NaN is like NaN.
@@ -118,6 +118,22 @@ pub enum Ties {
     Ordinal,
 }
 
+/// The quantile at a place between two values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Between {
+    /// On the line between both.
+    #[default]
+    Linear,
+    /// The smaller one.
+    Lower,
+    /// The larger one.
+    Higher,
+    /// The one that is nearer; halfway, that of even rank, counted from 0.
+    Nearest,
+    /// Their mean.
+    Midpoint,
+}
+
 /// What kind of numbers come of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -147,7 +163,7 @@ impl Statistic {
             | Self::Skew
             | Self::Kurt
             | Self::Median
-            | Self::Quantile(_)
+            | Self::Quantile(..)
             | Self::LogSumExp => Kind::Real,
             Self::Softmax | Self::Rank(_) => Kind::EachReal,
             Self::ArgSort | Self::CumCount => Kind::EachWhole,

@@ -43,7 +43,7 @@ pub fn is_streamed(statistic: Statistic, few: bool) -> bool {
     match statistic {
         Statistic::CumSum | Statistic::CumProd | Statistic::CumMin | Statistic::CumMax => !few,
         Statistic::Median
-        | Statistic::Quantile(_)
+        | Statistic::Quantile(..)
         | Statistic::Mode
         | Statistic::Unique
         | Statistic::LogSumExp

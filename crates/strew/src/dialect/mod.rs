@@ -65,7 +65,7 @@ pub use crate::dialect::strew::{
 };
 pub use strew_engine::plan::Plan;
 pub use strew_engine::plan::aggregate::{
-    Aggregate, AggregateOptions, Fractions, RankMethod, aggregate_dyn, rank_method,
+    Aggregate, AggregateOptions, Fractions, QuantileMethod, RankMethod, aggregate_dyn,
 };
 pub use strew_engine::plan::builder::PlanBuilder;
 pub use strew_engine::plan::fold::Fold;
