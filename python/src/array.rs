@@ -10,7 +10,7 @@ use crate::dlpack::{self, Access, Imported, Refusal};
 use crate::errors::{refuse, wrong_kind};
 use crate::library::Library;
 use dlpark::python::ImportedDlpack;
-use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NPY_TYPES};
+use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_TYPES};
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -26,13 +26,22 @@ pub(crate) struct Array<'py> {
     layout: Layout,
     access: Access,
     library: Library<'py>,
-    _memory: Memory<'py>,
+    memory: Memory<'py>,
 }
 
 /// What must live as long as the memory is used.
 enum Memory<'py> {
-    Numpy { _array: Bound<'py, PyUntypedArray> },
-    Dlpack { _tensor: ImportedDlpack },
+    Numpy {
+        _array: Bound<'py, PyUntypedArray>,
+    },
+    /// A copy of an array whose elements the machine does not read where they lie.
+    Copied {
+        copy: Bound<'py, PyUntypedArray>,
+        original: Bound<'py, PyUntypedArray>,
+    },
+    Dlpack {
+        _tensor: ImportedDlpack,
+    },
 }
 
 impl<'py> Array<'py> {
@@ -167,7 +176,7 @@ impl<'py> Array<'py> {
             layout,
             access,
             library,
-            _memory: Memory::Dlpack { _tensor: tensor },
+            memory: Memory::Dlpack { _tensor: tensor },
         }))
     }
 
@@ -181,12 +190,12 @@ impl<'py> Array<'py> {
     ) -> PyResult<Self> {
         let py = array.py();
         let descr = array.dtype();
+        if is_odd(&array) {
+            return Self::copied(operator, argument, array);
+        }
         let dtype = dtype_of(&descr).ok_or_else(|| {
             let found = match made_of {
                 Some(object) => format!("{object} (as a NumPy array: dtype {descr})"),
-                None if descr.is_native_byteorder() == Some(false) => {
-                    format!("an array of dtype {descr} with swapped bytes (pass array.astype(array.dtype.newbyteorder('=')))")
-                }
                 None => format!("an array of dtype {descr}"),
             };
             let expected = "an array of bool, integers, floats or complex numbers";
@@ -209,8 +218,41 @@ impl<'py> Array<'py> {
                 Access::Write
             },
             library: Library::Numpy,
-            _memory: Memory::Numpy { _array: array },
+            memory: Memory::Numpy { _array: array },
         })
+    }
+
+    /// A copy of an array whose bytes are swapped, or whose elements are not aligned, such as a
+    /// field of packed records. What is written to the copy is written back.
+    #[cold]
+    fn copied(
+        operator: &str,
+        argument: &str,
+        original: Bound<'py, PyUntypedArray>,
+    ) -> PyResult<Self> {
+        let py = original.py();
+        let native = original
+            .dtype()
+            .call_method1(intern!(py, "newbyteorder"), ("=",))?;
+        let copy = original.call_method1(intern!(py, "astype"), (native, "C"))?;
+        let copy = copy.cast_into::<PyUntypedArray>()?;
+        let mut array = Self::numpy(operator, argument, copy.clone(), None)?;
+        let flags = original.getattr(intern!(py, "flags"))?;
+        if !flags.getattr(intern!(py, "writeable"))?.is_truthy()? {
+            array.access = Access::Read;
+        }
+        array.memory = Memory::Copied { copy, original };
+        Ok(array)
+    }
+
+    /// Writes what a run wrote to the memory, where that is a copy.
+    pub(crate) fn write_back(&self) -> PyResult<()> {
+        if let Memory::Copied { copy, original } = &self.memory {
+            static COPY_TO: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+            let copy_to = COPY_TO.import(copy.py(), "numpy", "copyto")?;
+            copy_to.call1((original, copy))?;
+        }
+        Ok(())
     }
 
     pub(crate) fn library(&self) -> &Library<'py> {
@@ -225,7 +267,7 @@ impl<'py> Array<'py> {
     #[inline(always)]
     pub(crate) fn view(&self) -> Result<DynView<'_>, Problem> {
         // SAFETY: the array's owner says that pointer and layout describe its memory, and
-        // `_memory` keeps the owner, and so that memory, alive while `self` is borrowed.
+        // `memory` keeps the owner, and so that memory, alive while `self` is borrowed.
         unsafe { DynView::from_raw_parts(self.ptr, self.layout.clone()) }
     }
 
@@ -301,11 +343,24 @@ pub(crate) fn kind_of(object: &Bound<'_, PyAny>) -> String {
         .map_or_else(|_| "an object".into(), |name| name.to_string())
 }
 
-/// The element type, if it is one of strew's in this machine's byte order.
+/// Whether the machine does not read an array's elements where they lie: their bytes are swapped, or
+/// they are not aligned.
+#[inline(always)]
+fn is_odd(array: &Bound<'_, PyUntypedArray>) -> bool {
+    let raw = array.as_array_ptr();
+    // SAFETY: `array` is a NumPy array, so `raw` points at its header, and the interpreter is
+    // attached; the header is only read.
+    let flags = unsafe { (*raw).fields.flags };
+    flags & NPY_ARRAY_ALIGNED == 0 || is_swapped(&array.dtype())
+}
+
+/// Whether numbers are in the other order of bytes.
+fn is_swapped(descr: &Bound<'_, PyArrayDescr>) -> bool {
+    descr.is_native_byteorder() == Some(false) && dtype_of(descr).is_some()
+}
+
+/// The element type, if it is one of strew's, in any order of bytes.
 fn dtype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
-    if descr.is_native_byteorder() == Some(false) {
-        return None;
-    }
     let number = descr.num();
     let is = |t: NPY_TYPES| number == t as i32;
     if is(NPY_TYPES::NPY_BOOL) {

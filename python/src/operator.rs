@@ -143,6 +143,11 @@ impl Operator {
         };
         if target.is_some() && result.is_ok() {
             library.was_written()?;
+            for (_, value) in &taken {
+                if let Taken::Target(array) = value {
+                    array.write_back()?;
+                }
+            }
         }
         if let Some(raised) = interrupt {
             return Err(raised);

@@ -71,7 +71,7 @@ use strew::{Bounds, Class, DType, Error, OtherMachine, Problem, Reduce};
 /// (array([5., 0., 9., 0.]), array([5., 0., 6., 0.]))
 /// >>> plan.gather(np.array([10, 11, 12, 13]))
 /// array([12, 10, 12, 12])
-#[pyclass(frozen, module = "strew", name = "Plan")]
+#[pyclass(frozen, subclass, module = "strew", name = "Plan")]
 pub(crate) struct Plan {
     pub(crate) plan: strew::Plan,
     /// How many threads a run of it may use; None: as many as others.
@@ -538,12 +538,13 @@ impl Plan {
         let library = out.library().clone();
         let broken = |problem| refuse(py, &operator, Class::Value, problem);
         let elements = src.len();
-        let (view, out) = (src.view().map_err(broken)?, out.view_mut().map_err(broken)?);
+        let (view, cells) = (src.view().map_err(broken)?, out.view_mut().map_err(broken)?);
         let (result, interrupt) = watched(py, elements, self.threads, || {
-            plan.scatter_into_dyn(&view, dim, reduce, out, include_self)
+            plan.scatter_into_dyn(&view, dim, reduce, cells, include_self)
         });
         if result.is_ok() {
             library.was_written()?;
+            out.write_back()?;
         }
         if let Some(raised) = interrupt {
             return Err(raised);

@@ -123,12 +123,15 @@ from ._strew import get_num_threads as get_num_threads
 from ._strew import set_kept_memory as set_kept_memory
 from ._strew import set_memory_limit as set_memory_limit
 from ._strew import set_num_threads as set_num_threads
+from ._tables import GroupPlan as GroupPlan
+from ._tables import group as group
 from ._threads import threads as threads
 
 # Without the modules of the frameworks: `from strew import *` would hide numpy and torch.
 __all__ = [
     "Accumulator",
     "ConversionError",
+    "GroupPlan",
     "Grouped",
     "Plan",
     "aggregate",
@@ -137,6 +140,7 @@ __all__ = [
     "get_kept_memory",
     "get_memory_limit",
     "get_num_threads",
+    "group",
     "progress",
     "scatter",
     "set_kept_memory",

@@ -6,10 +6,13 @@ from inspect import signature as _signature
 from operator import is_ as _is
 from typing import TYPE_CHECKING, overload
 
-from . import _any_kind, _by, _log, _no_values, _options
+from numpy import ndarray as _Array
+
+from . import _any_kind, _by, _log, _no_values, _options, _tables
 from ._aliases import one_of as _one_of
 from ._any_kind import needed as _needed
 from ._by import Grouped as _Grouped
+from ._frames import find as _frame
 from ._log import clock as _clock
 from ._log import is_on as _is_logged
 from ._long_line import Call as _Call
@@ -70,7 +73,18 @@ if TYPE_CHECKING:
     ]
     # Or a function of the values of one group.
     _Reduce: TypeAlias = _Aggregate | Callable[[Any], Any]
-    _Method: TypeAlias = Literal["average", "min", "max", "dense", "ordinal"]
+    _Method: TypeAlias = Literal[
+        "average",
+        "min",
+        "max",
+        "dense",
+        "ordinal",
+        "linear",
+        "lower",
+        "higher",
+        "nearest",
+        "midpoint",
+    ]
 
 
 @overload
@@ -85,20 +99,20 @@ def aggregate(
     size: Sizes | None = None,
     dim_size: Sizes | None = None,
     mode: Mode = "error",
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
+    skipna: bool | None = None,
+    min_count: SupportsIndex | None = None,
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
     dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
+    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
-    method: _Method = "average",
+    method: _Method | None = None,
     progress: bool | Callable[[int, int], object] = False,
 ) -> Values: ...
 @overload
@@ -113,20 +127,20 @@ def aggregate(
     size: Sizes | None = None,
     dim_size: Sizes | None = None,
     mode: Mode = "error",
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
+    skipna: bool | None = None,
+    min_count: SupportsIndex | None = None,
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
     dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
+    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
-    method: _Method = "average",
+    method: _Method | None = None,
     progress: bool | Callable[[int, int], object] = False,
 ) -> tuple[Values, ...]: ...
 @overload
@@ -141,20 +155,20 @@ def aggregate(
     size: Sizes | None = None,
     dim_size: Sizes | None = None,
     mode: Mode = "error",
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
+    skipna: bool | None = None,
+    min_count: SupportsIndex | None = None,
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
     dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
+    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
-    method: _Method = "average",
+    method: _Method | None = None,
     progress: bool | Callable[[int, int], object] = False,
 ) -> _Grouped: ...
 @overload
@@ -169,7 +183,7 @@ def aggregate(
     size: Sizes | None = None,
     dim_size: Sizes | None = None,
     mode: Mode = "error",
-    min_count: SupportsIndex = 1,
+    min_count: SupportsIndex | None = None,
     fill_value: Any = None,
     ignore_index: int | None = None,
     progress: bool | Callable[[int, int], object] = False,
@@ -185,20 +199,20 @@ def aggregate(
     size: Sizes | None = None,
     dim_size: Sizes | None = None,
     mode: Mode = "error",
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
+    skipna: bool | None = None,
+    min_count: SupportsIndex | None = None,
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
     dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
+    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
-    method: _Method = "average",
+    method: _Method | None = None,
     progress: bool | Callable[[int, int], object] = False,
 ) -> Any:
     """Reduce the values of each group, in one way or in several at once.
@@ -248,14 +262,18 @@ def aggregate(
     mode : {"error", "wrap", "drop", "clip"}
         What a number outside the groups means, as for `strew.Plan`. With several keys it holds for
         each of them.
-    skipna : bool
-        Whether NaN is left out. At a NaN, a running result is that of the values before; softmax,
+    skipna : bool, optional
+        Whether NaN is left out. By default as the kind of the values has it: NaN is a missing value
+        in columns and frames of pandas that have no other mark for it, and a number elsewhere. At a NaN, a running result is that of the values before; softmax,
         and running minima and maxima before the first value, are the fill value. So is its rank.
         "sort", "argsort" and "shift" keep NaN. A callable sees them, too: `skipna` must be False.
-    min_count : int
-        Groups with fewer values (NaN not counted with `skipna`) get the fill value.
+    min_count : int, optional
+        Groups with fewer values (NaN not counted with `skipna`) get the fill value; by default
+        those without any. If it is given, their sums and products are missing where the kind of the
+        values has missing values.
     fill_value : number, optional
-        The result of groups and values without one, also of values that are left out.
+        The result of groups and values without one, also of values that are left out. `pandas.NA`
+        makes them missing, also sums and products.
     ignore_index : int, optional
         Values with this number, in any key, belong to no group.
     ddof : number
@@ -279,9 +297,10 @@ def aggregate(
         weights. Integers are computed in float64 and give float64. `skipna` leaves out NaN with
         their weights. With `exact`, "sum" and "mean" are exact and rounded once, those of integers
         of 64 bits too; "var" and "std" refuse it.
-    q : number, or sequence of numbers
-        The fraction of "quantile": 0 is the smallest value, 1 the largest; between two values it is
-        interpolated linearly. The results for several fractions lie along a new first axis.
+    q : number, sequence of numbers, or 2-d array
+        The fraction of "quantile": 0 is the smallest value, 1 the largest; `method` says what is
+        between two values. The results for several fractions lie along a new first axis. Of an
+        array, column g has the fractions of group g: ``q=of_each[None]`` is one for each group.
     k : int
         How many values "topk" and "argtopk" give, the best first. They lie along a new axis behind
         `dim`. Of equal values the first comes first.
@@ -292,10 +311,12 @@ def aggregate(
     periods : int
         "shift" moves values on by so many places of the group, or back if it is negative. Places
         without a value get the fill value.
-    method : {"average", "min", "max", "dense", "ordinal"}
-        The "rank" of equal values: the mean of their ranks, the smallest, the largest, one more
-        than that of the next smaller value, or a rank of its own for each in their order. NaN are
-        equal.
+    method : str, optional
+        The "rank" of equal values: "average" (the default, the mean of their ranks), "min", "max",
+        "dense" (one more than that of the next smaller value), "ordinal" (a rank of its own for
+        each in their order). NaN are equal. Or the "quantile" at a place between two values, as
+        NumPy names it: "linear" (the default), "lower", "higher", "nearest" (halfway that of even
+        place) or "midpoint". With both reductions in one call it is that of the one that has it.
     progress : bool or callable
         Whether to show how far the run is, as `strew.progress` does.
 
@@ -365,6 +386,16 @@ def aggregate(
     values = (skipna, min_count, fill_value, ddof, exact, q, k, largest, n, periods, method)
     plain = all(map(_is, values, _USUAL))
     options = _options.PLAIN if plain else _options.checked(values)
+    if src is not None and type(src) is not _Array and _frame(src) is not None:
+        if by is not None:
+            _by.refuse_beside(index, given, mode, ignore_index)
+        elif index is None:
+            raise _no_values.no_groups(src, [])
+        given_frame = (src, by, index, reduce, dim, given, mode, ignore_index, dtype, weights)
+        made = _tables.aggregate(*given_frame, options)
+        if begun:
+            _log.call("aggregate", begun, reduce=reduce, src=src, index=index, by=by, result=made)
+        return made
     several = not (isinstance(reduce, str) or callable(reduce))
     reduces: list[Any] = _options.reductions(reduce) if several else [reduce]
     if src is None:
@@ -386,10 +417,12 @@ def aggregate(
         )
         results = _any_kind.reduced(call, src, _by.of_index(index))
     else:
+        if options["fill_missing"]:
+            options = _options.without_missing(options, src)
         results = _of_arrays(
             src, index, reduces, dim, given, mode, ignore_index, dtype, weights, options
         )
-    made: Any = results if several else results[0]
+    made = results if several else results[0]
     if begun:
         _log.call("aggregate", begun, reduce=reduce, src=src, index=index, result=made)
     return made

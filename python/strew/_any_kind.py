@@ -62,8 +62,8 @@ def _reduced(call: Call, src: Any, groups: Groups) -> tuple[Any, ...]:
     reader = _kinds.find(src)
     held = None if reader is None else reader(operator, "src", src)
     if held is not None:
+        call = _replace(call, dim=held.kind.axis(operator, call.dim))
         _check_labels(call, held, groups)
-        call = _replace(call, dim=held.kind.axis(operator, call.dim, call.index))
     call = _replace(
         call,
         index=_kinds.index(operator, call.index, call.mode),
@@ -78,6 +78,20 @@ def _reduced(call: Call, src: Any, groups: Groups) -> tuple[Any, ...]:
     return tuple(held.kind.out(made, groups) for made in _made(call, held))
 
 
+def made(call: Call, column: Any) -> list[tuple[Any, _kinds.Made]]:
+    """The results of a column that has a kind, each with what gives it back in that kind."""
+    with _named_errors(call, column):
+        reader = _kinds.find(column)
+        assert reader is not None
+        held = reader(call.operator, "src", column)
+        call = _replace(
+            call,
+            index=_kinds.index(call.operator, call.index, call.mode),
+            weights=_kinds.weights(call.operator, call.weights),
+        )
+        return [(held.kind, one) for one in _made(call, held)]
+
+
 def into(call: Call, src: Any, out: Any) -> Any:
     """The result of a call that reduces into `out` in place, and returns it."""
     with _named_errors(call, src):
@@ -89,13 +103,15 @@ def _into(call: Call, src: Any, out: Any) -> Any:
     held = None if reader is None else reader(call.operator, "src", src)
     index = call.index
     if held is not None:
+        call = _replace(call, dim=held.kind.axis(call.operator, call.dim))
         _check_labels(call, held, _kinds.Groups((), [index]))
-        call = _replace(call, dim=held.kind.axis(call.operator, call.dim, index))
         if held.values.dtype.kind in "mM":
             raise TypeError(
                 f"{call.operator}: values of {held.values.dtype} make a new array: out must be None"
             )
     call = _replace(call, index=_kinds.index(call.operator, index, call.mode))
+    if held is not None and call.names != ["assign"] and call.options["nan_by_kind"]:
+        held = _missing.with_nan_missing(held)
     values = src if held is None else held.values
     missing = None if held is None else held.missing
     if call.dim is None:
@@ -157,7 +173,8 @@ def _made(call: Call, held: Held) -> list[_kinds.Made]:
     found: list[_kinds.Made] = []
     for reduce, name in zip(call.reduces, call.names, strict=True):
         if callable(reduce):
-            found.append(_functions.apply(call, held, reduce))
+            of_kind = _missing.with_nan_missing(held) if call.options["nan_by_kind"] else held
+            found.append(_functions.apply(call, of_kind, reduce))
         else:
             found += _missing.reduced(_replace(call, reduces=[reduce], names=[name]), held)
     return found
@@ -167,8 +184,8 @@ def _check_labels(call: Call, held: Held, groups: Groups) -> None:
     """Refuses arguments whose labels differ from those of the values."""
     name = "index" if groups.keys is None else "by"
     for column in groups.columns:
-        held.kind.check_labels(call.operator, name, column)
-    held.kind.check_labels(call.operator, "weights", call.weights)
+        held.kind.check_labels(call.operator, name, column, call.dim)
+    held.kind.check_labels(call.operator, "weights", call.weights, call.dim)
 
 
 def gathered(
@@ -184,7 +201,8 @@ def gathered(
     if reader is None:
         return run(src, _kinds.index("gather", index, mode), dim, fill_value)
     held = reader("gather", "src", src)
-    dim = held.kind.axis("gather", dim, index)
+    dim = held.kind.axis("gather", dim)
+    held.kind.check_labels("gather", "index", index, dim)
     index = _kinds.index("gather", index, mode)
     values, missing = held.values, held.missing
     own = values.dtype.newbyteorder("=")

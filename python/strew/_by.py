@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import _any_kind, _errors, _no_values
+from . import _any_kind, _errors, _no_values, _options
 from ._factorize import columns as _columns
-from ._factorize import factorize as _factorize
+from ._factorize import numbered as _numbered
 from ._kinds import Groups
 from ._long_line import Call as _Call
 from ._long_line import names_of as _names_of
 from ._reduce import of_arrays as _of_arrays
+from ._strew import Plan as _Plan
 
 if TYPE_CHECKING:
     from typing import Any
@@ -56,18 +57,11 @@ def grouped(
     options: dict[str, Any],
 ) -> Grouped:
     """The groups of keys and their results; `aggregate` describes the arguments."""
-    index, keys = _numbered(by)
+    index, keys, groups = of_keys(by)
     if src is None:
         src = _no_values.stand_in(index)
-    columns = [keys]
-    if isinstance(keys, dict):
-        columns = list(keys.values())
-    elif isinstance(keys, tuple):
-        columns = list(keys)
-    size = len(columns[0])
+    size = groups.count
     if dim is None or weights is not None or _any_kind.needed(src, index):
-        groups = named(by)
-        groups.keys = columns
         names = _names_of(reduces)
         call = _Call(
             *("aggregate", _of_arrays, index, reduces, names, dim, size, "drop", None),
@@ -75,30 +69,40 @@ def grouped(
         )
         made = _any_kind.reduced(call, src, groups)
     else:
+        if options["fill_missing"]:
+            options = _options.without_missing(options, src)
         made = _of_arrays(src, index, reduces, dim, size, "drop", None, dtype, weights, options)
     return Grouped(keys, made if several else made[0])
 
 
-def _numbered(by: Any) -> tuple[Any, Any]:
-    """The group of each key, -1 for a missing one, and the keys of the groups."""
+def of_keys(by: Any) -> tuple[Any, Any, Groups]:
+    """The group of each key, -1 for a missing one, the keys of the groups, and their labels."""
     try:
-        return _factorize(by)
+        names, columns = _columns(by)
+        if names is not None and len(set(names)) < len(names):
+            raise ValueError(f"factorize: the columns have the names {names}: they must differ")
+        one = columns is None
+        columns = [by] if columns is None else columns
+        index, first, read = _numbered(columns)
     except (TypeError, ValueError) as error:
         _errors.rename(error, "factorize", "aggregate: by")
         raise
-
-
-def named(keys: Any) -> Groups:
-    """The names that keys have: those of Series and arrays, and of the columns of a table."""
-    names, columns = _columns(keys)
-    columns = [keys] if columns is None else columns
+    keys: Any = tuple(column.plain(first) for column in read)
+    if names is not None:
+        keys = dict(zip(names, keys, strict=True))
+    elif one:
+        keys = keys[0]
+    labels = [column.labels(first) for column in read]
     if names is None:
         names = [getattr(column, "name", None) for column in columns]
-    return Groups(names, columns)
+    return index, keys, Groups(names, columns, labels, len(first))
 
 
 def of_index(index: Any) -> Groups:
-    """The names that the keys of an index have."""
+    """The names that the keys of an index have, and the labels of a plan of keys."""
+    labels: Groups | None = getattr(index, "labels", None) if isinstance(index, _Plan) else None
+    if labels is not None:
+        return labels
     columns = list(index) if isinstance(index, tuple) else [index]
     return Groups([getattr(column, "name", None) for column in columns], columns)
 

@@ -97,6 +97,13 @@ def job(
     split_every: SupportsIndex = 8,
 ) -> Job:
     """The arguments of `aggregate`, checked, for a chunked `src` and `index`."""
+    if src.dtype.kind in "mM":
+        unit = _np.datetime_data(src.dtype)[0]
+        raise TypeError(
+            f"aggregate: src has dtype {src.dtype}: dates and durations have no chunked form: pass "
+            f"their integers, src.view('int64'), which are in the unit {unit!r} (NaT is the smallest "
+            "one)"
+        )
     axis = _axis(dim, src.ndim)
     groups = _options.integer("size", size, 0)
     every = _options.integer("split_every", split_every, 2)

@@ -95,10 +95,12 @@ _TO_WHOLE = frozenset(
 def check_fill(
     operator: str, fill_value: Any, src: Any, reduces: Iterable[str], weighted: bool = False
 ) -> None:
-    """Refuses a fill value with a fraction for a result of integers or bools."""
-    if isinstance(fill_value, int):
+    """Refuses a fill value that a result of integers or bools cannot hold."""
+    if isinstance(fill_value, int) and fill_value >= 0:
         return
     made = _np.asarray(fill_value)
+    if not made.ndim and made.dtype.kind in "if" and made <= -1 and not weighted:
+        _refuse_negative(operator, fill_value, name_of(src), reduces)
     # What is no number, and what is no finite one, is refused by the engine.
     if made.ndim or made.dtype.kind != "f" or not _np.isfinite(made) or made % 1 == 0:
         return
@@ -109,6 +111,17 @@ def check_fill(
                 f"{operator}: fill_value = {fill_value!r}: {reduce} of {name_of(src)} gives whole "
                 "numbers, so it must be one"
             )
+
+
+def _refuse_negative(operator: str, fill_value: Any, name: str, reduces: Iterable[str]) -> None:
+    """Raises for a negative fill value of an unsigned result."""
+    if name.startswith("uint") and any(
+        one not in _TO_FLOATS and one not in _TO_WHOLE for one in reduces
+    ):
+        raise ValueError(
+            f"{operator}: fill_value = {fill_value}: value cannot be converted to type {name} "
+            "without overflow"
+        )
 
 
 def rounded(operator: str, result: Any, like: Any, fill_value: Any) -> Any:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager as _contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
 __all__ = ["ConversionError"]
 
 
@@ -29,6 +36,28 @@ def rename(error: BaseException, name: str, called: str) -> None:
     message = said(error)
     if message.startswith(f"{name}:"):
         error.args = (called + message[len(name) :], *error.args[1:])
+
+
+@_contextmanager
+def called(name: str, function: str) -> Iterator[None]:
+    """Lets messages that begin with `name` begin with the function that was called."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        rename(error, name, function)
+        raise
+
+
+@_contextmanager
+def of_column(column: Any) -> Iterator[None]:
+    """Names a column in the errors about it."""
+    try:
+        yield
+    except (IndexError, OverflowError, TypeError, ValueError) as error:
+        name, colon, rest = said(error).partition(": ")
+        if colon and column is not None:
+            error.args = (f"{name}: column {column!r}: {rest}", *error.args[1:])
+        raise
 
 
 def add(error: BaseException, more: str) -> None:

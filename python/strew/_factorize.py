@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as _np
+
+from ._key_columns import Column as _Column
+from ._key_columns import column as _column
+from ._key_columns import is_of as _is_of
+from ._strew import _join_keys
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
@@ -24,8 +28,9 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
         Numbers, strings, dates, or any objects that can be ordered, 1-d: NumPy arrays, masked
         arrays, pandas Series, Index and Categorical, pyarrow arrays, Polars Series, xarray arrays,
         lists. Several of one length (a tuple, a list of arrays, a dict, a pandas or Polars
-        DataFrame, a pyarrow Table) are one key of several columns. A list of plain values is one
-        column. Categories of pandas are in their own order.
+        DataFrame, a pyarrow Table, a MultiIndex) are one key of several columns. A list of plain
+        values is one column. Categories of pandas, the values of a Polars Enum and those of an
+        ordered dictionary of pyarrow are in their own order.
 
     Returns
     -------
@@ -34,13 +39,14 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
         (None, NaN, NaT, null, masked; of several columns any) has -1: pass ``ignore_index=-1``.
     values : array, or tuple or dict of arrays
         The key of each group: ``values[index]`` are the keys again, but for missing ones. For
-        several columns, an array for each, under its name if they have names.
+        several columns, an array for each, under its name if they have names. NumPy arrays, but
+        timestamps with a time zone of pyarrow and Polars keep their kind, as NumPy has no zones.
 
     Raises
     ------
     ValueError, TypeError
-        For columns of other lengths, of several dimensions or of one name, and keys that cannot be
-        ordered.
+        For columns of other lengths, of several dimensions or of one name, keys that cannot be
+        ordered, and a list of tuples, which could be rows or columns.
 
     Examples
     --------
@@ -61,27 +67,50 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     names, several = columns(keys)
     if names is not None and len(set(names)) < len(names):
         raise ValueError(f"factorize: the columns have the names {names}: they must differ")
+    index, first, read = numbered([keys] if several is None else several)
+    made = [one.plain(first) for one in read]
     if several is None:
-        return _one(keys)
-    if not several:
+        return index, made[0]
+    return index, tuple(made) if names is None else dict(zip(names, made, strict=True))
+
+
+def numbered(keys: list[Any]) -> tuple[_Array, _Array, list[_Column]]:
+    """The group of each row, where each group comes first, and the columns of the keys.
+
+    A row with a missing key has the group -1. Groups are in the ascending order of the keys.
+    """
+    if not keys:
         raise ValueError("factorize: there are no keys")
-    numbered = [_one(column) for column in several]
-    lengths = [len(index) for index, _ in numbered]
+    read = [_column(one) for one in keys]
+    found = [one.numbered() for one in read]
+    if len(found) == 1:
+        return *found[0], read
+    lengths = [len(index) for index, _ in found]
     if len(set(lengths)) > 1:
         raise ValueError(f"factorize: the columns have the lengths {lengths}: they must be equal")
-    index, groups = _joined(numbered)
-    made = [values[places] for (_, values), places in zip(numbered, groups, strict=True)]
-    return index, tuple(made) if names is None else dict(zip(names, made, strict=True))
+    codes = [_np.ascontiguousarray(index, _np.int64) for index, _ in found]
+    index, first = _join_keys(codes, [len(first) for _, first in found])
+    return index, first, read
 
 
 def columns(keys: Any) -> tuple[list[Any] | None, list[Any] | None]:
     """The names of several columns, if they have such, and the columns; None for one column."""
-    if _is_of(keys, "pandas", "DataFrame") or _is_of(keys, "polars", "DataFrame"):
-        return list(keys.columns), [keys[name] for name in dict.fromkeys(keys.columns)]
+    if _is_of(keys, "pandas", "DataFrame"):
+        return list(keys.columns), [keys.iloc[:, at] for at in range(keys.shape[1])]
+    if _is_of(keys, "polars", "DataFrame"):
+        return list(keys.columns), keys.get_columns()
     if _is_of(keys, "pyarrow", "Table") or _is_of(keys, "pyarrow", "RecordBatch"):
         return list(keys.column_names), list(keys.columns)
+    if _is_of(keys, "pandas", "MultiIndex"):
+        names = [f"level_{at}" if name is None else name for at, name in enumerate(keys.names)]
+        return names, [keys.get_level_values(at) for at in range(keys.nlevels)]
     if isinstance(keys, dict):
         return list(keys), list(keys.values())
+    if isinstance(keys, list) and keys and all(isinstance(one, tuple) for one in keys):
+        raise ValueError(
+            "factorize: the keys are a list of tuples, which may be rows or columns: pass a tuple "
+            "of columns, such as tuple(keys), or for rows tuple(zip(*keys))"
+        )
     if isinstance(keys, tuple) or (
         isinstance(keys, list) and keys and all(_is_column(one) for one in keys)
     ):
@@ -89,166 +118,5 @@ def columns(keys: Any) -> tuple[list[Any] | None, list[Any] | None]:
     return None, None
 
 
-def _is_of(value: Any, module: str, name: str) -> bool:
-    """Whether a value is of a class of a library, which is not imported for that."""
-    loaded = sys.modules.get(module)
-    kind = getattr(loaded, name, None)
-    return isinstance(kind, type) and isinstance(value, kind)
-
-
 def _is_column(value: Any) -> bool:
     return not isinstance(value, (str, bytes)) and hasattr(value, "__len__")
-
-
-def _one(column: Any) -> tuple[_Array, _Array]:
-    """The numbers of one column, and its different values in ascending order."""
-    if _is_of(column, "pyarrow", "ChunkedArray"):
-        column = column.combine_chunks()
-    if _is_of(column, "pyarrow", "Array"):
-        return _of_arrow(column)
-    if isinstance(column, _np.ma.MaskedArray):
-        return _of_masked(column)
-    if _is_of(column, "polars", "Series"):
-        # Arrow has no objects.
-        objects = str(column.dtype) == "Object"
-        return _one(column.to_list()) if objects else _of_arrow(column.to_arrow())
-    pandas = sys.modules.get("pandas")
-    own = (
-        ()
-        if pandas is None
-        else (pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)
-    )
-    given = column if isinstance(column, own) else _array(column)
-    # pandas rounds long doubles.
-    long = given.dtype in (_np.longdouble, _np.clongdouble)
-    if pandas is None or given.ndim != 1 or long:
-        return _by_sorting(given)
-    # By a hash table, which is several times as fast as sorting.
-    # pandas would put words behind numbers, but there is no order between them.
-    objects = given.dtype == object
-    try:
-        found, values = pandas.factorize(given, sort=not objects)
-    except (TypeError, KeyError):
-        # Objects without a hash, and dtypes that pandas does not know.
-        return _by_sorting(_np.asarray(given))
-    index = found.astype(_np.int64)
-    return _sorted(index, _np.asarray(values)) if objects else (index, _np.asarray(values))
-
-
-def _sorted(index: _Array, values: _Array) -> tuple[_Array, _Array]:
-    """The same with the values in ascending order."""
-    try:
-        order = _np.argsort(values, kind="stable")
-    except TypeError as error:
-        raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
-    places = _np.full(len(values) + 1, -1, _np.int64)
-    places[order] = _np.arange(len(values))
-    return places[index], values[order]
-
-
-def _array(column: Any) -> _Array:
-    """A column as an array, in the machine's order of bytes.
-
-    A list becomes an array of objects where another one would make different keys equal.
-    """
-    made = _np.asarray(column)
-    if not hasattr(column, "dtype") and made.ndim == 1 and _merges(made, column):
-        made = _np.fromiter(column, object, len(made))
-    return made if made.dtype.isnative else made.astype(made.dtype.newbyteorder("="))
-
-
-def _merges(made: _Array, column: Any) -> bool:
-    """Whether an array may have made different keys of a list equal."""
-    if made.dtype.kind == "f":
-        # From 2^53 on, floats do not tell integers apart.
-        large = _np.flatnonzero(abs(made) >= 2.0**53)
-        return any(isinstance(column[place], int) for place in large)
-    # None is a word in an array of words, and zeros at a word's end are lost.
-    if made.dtype.kind == "U":
-        return any(not isinstance(key, str) or key.endswith("\0") for key in column)
-    if made.dtype.kind == "S":
-        return any(not isinstance(key, bytes) or key.endswith(b"\0") for key in column)
-    return False
-
-
-def _by_sorting(keys: _Array) -> tuple[_Array, _Array]:
-    _refuse_dimensions(keys)
-    missing = _missing(keys)
-    try:
-        values, numbers = _np.unique(keys[~missing], return_inverse=True)
-    except TypeError as error:
-        raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
-    index = _np.full(len(keys), -1, _np.int64)
-    index[~missing] = numbers
-    return index, values
-
-
-def _missing(keys: _Array) -> _Array:
-    if keys.dtype.kind in "fcmM":
-        return _np.isnan(keys)
-    if keys.dtype.kind == "V" and keys.dtype.names is None:
-        # Numbers that NumPy does not know, such as bfloat16.
-        return _np.asarray(keys != keys)
-    if keys.dtype.kind not in "OT":
-        return _np.zeros(len(keys), bool)
-    # NaN and NaT are not equal to themselves.
-    return _np.fromiter((key is None or bool(key != key) for key in keys), bool, len(keys))
-
-
-def _refuse_dimensions(column: Any) -> None:
-    if column.ndim != 1:
-        also = "; tuple(keys.T) has the columns of a matrix" if column.ndim == 2 else ""
-        if column.ndim == 0 and column.dtype.kind == "U":
-            also = "; pass the column itself, not its name"
-        raise ValueError(
-            f"factorize: a column of keys has {column.ndim} dimensions: it must have 1{also}"
-        )
-
-
-def _of_masked(column: Any) -> tuple[_Array, _Array]:
-    """The numbers of a masked array, in which a masked key is missing."""
-    _refuse_dimensions(column)
-    missing = _np.ma.getmaskarray(column)
-    numbers, values = _one(_np.asarray(column.data)[~missing])
-    index = _np.full(len(column), -1, _np.int64)
-    index[~missing] = numbers
-    return index, values
-
-
-def _of_arrow(column: Any) -> tuple[_Array, _Array]:
-    """The numbers of a pyarrow array: its dictionary is found by a hash table, and then sorted."""
-    if hasattr(column, "dictionary") and column.dictionary.null_count:
-        # NumPy would make floats of integers with a null.
-        column = column.cast(column.type.value_type)
-    try:
-        encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
-    except NotImplementedError as error:
-        raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
-    words = encoded.dictionary.to_numpy(zero_copy_only=False)
-    places, values = _by_sorting(_array(words))
-    numbers = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-    # A dictionary may have values that no key has.
-    used = _np.zeros(len(values) + 1, bool)
-    index = _np.append(places, -1)[numbers]
-    used[index] = True
-    if not used[:-1].all():
-        index = _np.append(_np.cumsum(used[:-1]) - 1, -1)[index]
-        values = values[used[:-1]]
-    return index, values
-
-
-def _joined(numbered: list[tuple[_Array, _Array]]) -> tuple[_Array, list[_Array]]:
-    """One number for each combination of columns that occurs; and where each column's value is."""
-    index, _ = numbered[0]
-    groups = [_np.arange(len(numbered[0][1]))]
-    for numbers, values in numbered[1:]:
-        # The combinations so far times the values of a column are fewer than 2^63: both are at
-        # most as many as there are keys.
-        missing = (index < 0) | (numbers < 0)
-        pairs = _np.where(missing, -1, index * max(len(values), 1) + numbers)
-        found, inverse = _np.unique(pairs[~missing], return_inverse=True)
-        index = _np.full(len(pairs), -1, _np.int64)
-        index[~missing] = inverse
-        before, last = _np.divmod(found, max(len(values), 1))
-        groups = [*(places[before] for places in groups), last]
-    return index, groups

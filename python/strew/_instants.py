@@ -38,6 +38,17 @@ def defined(dtype: Any) -> tuple[str, ...]:
     return (*_PICKED, *sums, *_BETWEEN, *_SPREADS, *_NUMBERS, *_MOVED[:1], "sort", "argsort")
 
 
+def _between(part: _Array, method: str | None) -> _Array:
+    """How far a quantile is from the value below its place, which is `part` away."""
+    if method == "lower":
+        return _np.zeros_like(part)
+    if method == "higher":
+        return _np.ceil(part)
+    if method == "midpoint":
+        return _np.where(part == 0, 0.0, 0.5)
+    return part
+
+
 class Times:
     """Reductions of a long line of dates or durations, which it holds as integers."""
 
@@ -82,7 +93,8 @@ class Times:
             return numbers, line.without_value(name)
         dtype = self.dtype
         if name in _SPREADS:
-            dtype = _np.dtype(f"m8[{_np.datetime_data(dtype)[0]}]")
+            unit, multiple = _np.datetime_data(dtype)
+            dtype = _np.dtype(f"m8[{multiple}{unit}]")
         given = line.call.options["fill_value"]
         fill = None if given is None else _times.fill(line.call.operator, given, dtype)
         values, missing = self._numbers(name, fill)
@@ -111,6 +123,8 @@ class Times:
             several = [self._quantile(starts[:-1], members, counts, one) for one in _np.ravel(q)]
             made = _np.stack(several) if _np.ndim(q) else several[0]
             return made, _np.broadcast_to(~enough, made.shape)
+        if name in _SUMS:
+            self._sum(name)
         made = line.as_called(line.values, name, line.present, fill_value=fill)
         return made, line.without_value(name)
 
@@ -154,6 +168,8 @@ class Times:
             return _np.zeros(len(counts), _np.int64)
         ordered = self._ordered(members)
         place = q * _np.maximum(counts - 1, 0)
+        if self.line.call.options["method"] == "nearest":
+            place = _np.rint(place)
         at = place.astype(_np.int64)
         last = len(ordered) - 1
         below = ordered[_np.minimum(starts + at, last)]
@@ -161,9 +177,9 @@ class Times:
         above = ordered[_np.minimum(starts + next_, last)]
         # The difference of two integers of 64 bits may need one bit more.
         apart = (above.view(_np.uint64) - below.view(_np.uint64)).astype(_np.float64)
-        further = (place - at) * apart
-        whole = further.astype(_np.int64)
-        made = below + whole
+        further = _between(place - at, self.line.call.options["method"]) * apart
+        whole = further.astype(_np.uint64)
+        made = (below.view(_np.uint64) + whole).view(_np.int64)
         return made + ((made < 0) & (further > whole))
 
     def _spread(self, name: str) -> tuple[_Array, _Array | None]:
@@ -171,8 +187,40 @@ class Times:
         line = self.line
         first = line.plain(line.values, "first", line.present)
         kept = line.present >= 0
+        values, first = line.values[kept], first[line.present[kept]]
         apart = _np.zeros(len(line.values))
-        apart[kept] = line.values[kept] - first[line.present[kept]]
+        # The difference of two integers of 64 bits may need one bit more.
+        above = (values.view(_np.uint64) - first.view(_np.uint64)).astype(_np.float64)
+        below = (first.view(_np.uint64) - values.view(_np.uint64)).astype(_np.float64)
+        apart[kept] = _np.where(values >= first, above, -below)
         found = line.as_called(apart, name, line.present, fill_value=_np.nan)
         missing = _np.isnan(found)
+        self._refuse(name, found >= 2.0**63)
         return _np.where(missing, 0, found).astype(_np.int64), missing
+
+    def _refuse(self, name: str, beyond: _Array) -> None:
+        """Raises if a result does not fit 64 bits."""
+        if beyond.any():
+            unit = _np.datetime_data(self.dtype)[0]
+            what = "duration" if name in _SPREADS else self.dtype
+            raise OverflowError(
+                f"{self.line.call.operator}: the {name} of a group (result {int(beyond.argmax())}) "
+                f"is beyond what a {what} of 64 bits in the unit {unit!r} holds: convert the values "
+                "to a longer unit first"
+            )
+
+    def _sum(self, name: str) -> None:
+        """Refuses sums that do not fit 64 bits."""
+        line = self.line
+        values = line.values[line.present >= 0]
+        largest = max(abs(int(values.max(initial=0))), abs(int(values.min(initial=0))))
+        if largest * len(values) < 2**63:
+            return
+        high = line.plain(line.values >> 32, name, line.present)
+        low = line.plain(line.values & 0xFFFFFFFF, name, line.present)
+        total = high + (low >> 32)
+        smallest = (total == -(2**31)) & (low & 0xFFFFFFFF == 0)
+        beyond = (total < -(2**31)) | (total >= 2**31) | smallest
+        if name == "cumsum":
+            beyond &= line.present >= 0
+        self._refuse(name, beyond)

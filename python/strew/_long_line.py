@@ -37,6 +37,8 @@ _ALWAYS = frozenset(
     "sum prod sumsq len count nunique any all anynan allnan argmin argmax argtopk argsort "
     "cumcount".split()
 )
+# Of these, those that are missing if `min_count` is given and not met.
+_SUMS = frozenset("sum prod sumsq".split())
 # Reductions that have a result if the group has a value. "assign" is the last value.
 _OF_ANY_VALUE = frozenset("mean min max first last assign median quantile mode logsumexp".split())
 
@@ -88,19 +90,23 @@ def names_of(reduces: list[Any]) -> list[str]:
 
 def without_value(call: Call, values: _Array) -> list[_Array | None]:
     """Where the result of each reduction has no value; None: nowhere."""
-    wanted = [name for name in dict.fromkeys(call.names) if name not in _ALWAYS]
+    always = _ALWAYS - _SUMS if call.options["sums_missing"] else _ALWAYS
+    wanted = [name for name in dict.fromkeys(call.names) if name not in always]
     if call.options["fill_value"] is not None or not wanted:
         return [None] * len(call.names)
     zeros: _Array = _np.broadcast_to(_np.float64(0), values.shape)
     if call.options["skipna"] and values.dtype.kind in "fc":
         zeros = _np.where(_np.isnan(values), _np.nan, zeros)
     found: dict[str, _Array] = {}
-    if call.weights is None and set(wanted) & _OF_ANY_VALUE:
+    of_any_value = _OF_ANY_VALUE | _SUMS
+    if call.weights is None and set(wanted) & of_any_value:
         # To count is several times as fast as what is below.
         count = _replace(call, reduces=["count"], dtype=None, options=_options.PLAIN)
         counts = _aggregates(count, zeros)[0]
-        nothing = counts < max(call.options["min_count"], 1)
-        for name in set(wanted) & _OF_ANY_VALUE:
+        for name in set(wanted) & of_any_value:
+            least = call.options["min_count"]
+            # Of no values, 0 is enough for a sum.
+            nothing = counts < (least if name in _SUMS else max(least, 1))
             found[name] = nothing
             if name == "quantile" and _np.ndim(call.options["q"]):
                 shape = (len(call.options["q"]), *nothing.shape)
@@ -141,6 +147,9 @@ class LongLine:
         self.rows = lines.rows
         self.present = _np.where(self.missing, -1, self.rows)
         self.weights = None if call.weights is None else _weights(call, lines)
+        if isinstance(call.options["q"], _np.ndarray) and lines.size:
+            q = _np.tile(call.options["q"], (1, lines.total // lines.size))
+            self.call = _replace(call, options=call.options | {"q": q})
 
     def as_called(self, values: _Array, name: str, rows: _Array, **changed: Any) -> _Array:
         """An aggregate of some values, with the call's options but for `changed`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from . import _errors, _instants, _keys, _lines
-from ._kinds import Made
+from ._kinds import Made, mask
 from ._long_line import LongLine, without_value
 from ._reduce import PER_VALUE as _PER_VALUE
 from ._strew import Plan as _Plan
@@ -27,8 +27,48 @@ if TYPE_CHECKING:
 _POSITIONS = frozenset(["argmin", "argmax", "argsort", "argtopk"])
 
 
+# Reductions of a group for which a missing value is like a NaN that is skipped, and those for which
+# it is like a NaN that is a number.
+_SKIP = frozenset(
+    "sum prod sumsq mean var std sem skew kurt min max first last nth count nunique any all argmin "
+    "argmax median quantile mode logsumexp topk argtopk".split()
+)
+_KEEP = frozenset("len cumcount anynan allnan".split())
+
+
 def reduced(call: Call, held: Held) -> list[Made]:
     """The result of each reduction, and where it has no value."""
+    if not (held.kind.nan_is_missing and call.options["nan_by_kind"]):
+        return _reduced(call, held)
+    parts: dict[str, list[int]] = {}
+    for at, name in enumerate(call.names):
+        of_aggregate = call.operator == "aggregate"
+        some_missing = call.options["sums_missing"] and name in ("sum", "prod", "sumsq")
+        part = "line" if some_missing else "skip" if name in _SKIP else "keep" if name in _KEEP else "line"
+        parts.setdefault(part if of_aggregate else "line", []).append(at)
+    found: dict[int, Made] = {}
+    for part, places in parts.items():
+        some = _replace(
+            call,
+            reduces=[call.reduces[at] for at in places],
+            names=[call.names[at] for at in places],
+            options=call.options | {"skipna": part == "skip", "nan_by_kind": False},
+        )
+        values = with_nan_missing(held) if part == "line" else held
+        found |= zip(places, _reduced(some, values), strict=True)
+    return [found[at] for at in range(len(call.names))]
+
+
+def with_nan_missing(held: Held) -> Held:
+    """The same values, of which NaN is missing if its kind has it so."""
+    if not held.kind.nan_is_missing or held.values.dtype.kind not in "fc":
+        return held
+    nan = _np.isnan(held.values)
+    missing = nan if held.missing is None else nan | held.missing
+    return _replace(held, missing=mask(missing))
+
+
+def _reduced(call: Call, held: Held) -> list[Made]:
     shape = held.values.shape
     if not -len(shape) <= call.dim < len(shape):
         raise IndexError(f"{call.operator}: dim = {call.dim}: src has {len(shape)} dimensions")

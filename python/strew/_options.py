@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import operator as _operator
+import sys as _sys
 from collections.abc import Iterable as _Iterable
 from contextlib import suppress as _suppress
 from typing import TYPE_CHECKING
 
 import numpy as _np
+
+from . import _dtypes
 
 if TYPE_CHECKING:
     from typing import Any
@@ -65,17 +68,18 @@ def reductions(given: Any, operator: str = "aggregate") -> list[Any]:
     return made
 
 
-def fractions(q: Any) -> float | list[float]:
-    """The fraction of quantiles, or several."""
+def fractions(q: Any) -> float | list[float] | _np.ndarray[Any, Any]:
+    """The fraction of quantiles, or several; an array of those of each group."""
     if isinstance(q, (float, int)):
         return q
     made = _np.asarray(q)
-    if made.ndim > 1 or made.dtype.kind not in "iuf":
+    if made.ndim > 2 or made.dtype.kind not in "iuf":
         raise ValueError(
-            f"aggregate: q has {made.ndim} dimensions and is of {made.dtype}: "
-            "it must be a number or a sequence of numbers"
+            f"aggregate: q has {made.ndim} dimensions and is of {made.dtype}: it must be a number, "
+            "a sequence of numbers, or an array with a column for each group"
         )
-    return made.astype(float).tolist()
+    made = made.astype(float)
+    return made if made.ndim == 2 else made.tolist()
 
 
 NAMES = (
@@ -96,10 +100,16 @@ NAMES = (
 def checked(values: tuple[Any, ...]) -> dict[str, Any]:
     """The options by name, from their values in the order of `NAMES`."""
     given = dict(zip(NAMES, values, strict=True))
+    none = _is_na(given["fill_value"])
     return {
-        "skipna": flag("skipna", given["skipna"]),
-        "min_count": integer("min_count", given["min_count"], 0),
-        "fill_value": given["fill_value"],
+        "skipna": given["skipna"] is not None and flag("skipna", given["skipna"]),
+        # Whether the kind of the values says if NaN is a missing value.
+        "nan_by_kind": given["skipna"] is None,
+        "min_count": 1 if given["min_count"] is None else integer("min_count", given["min_count"], 0),
+        # Whether sums of too few values are missing, where the kind of the values has such.
+        "sums_missing": none or given["min_count"] is not None,
+        "fill_value": None if none else given["fill_value"],
+        "fill_missing": none,
         "ddof": number("ddof", given["ddof"]),
         "exact": flag("exact", given["exact"]),
         "q": fractions(given["q"]),
@@ -107,14 +117,32 @@ def checked(values: tuple[Any, ...]) -> dict[str, Any]:
         "largest": flag("largest", given["largest"]),
         "n": integer("n", given["n"]),
         "periods": integer("periods", given["periods"]),
-        "method": text("method", given["method"]),
+        "method": None if given["method"] is None else text("method", given["method"]),
     }
 
 
+def without_missing(options: dict[str, Any], src: Any) -> dict[str, Any]:
+    """The options with NaN for a missing fill value, if the values have NaN."""
+    if not _dtypes.is_inexact(_dtypes.name_of(src)):
+        raise TypeError(
+            "aggregate: fill_value = <NA>: src is of a kind without missing values: pass a number, "
+            "or src as a masked array or a nullable column"
+        )
+    return options | {"fill_value": _np.nan}
+
+
+def _is_na(value: Any) -> bool:
+    """Whether a fill value is the missing value of pandas."""
+    pandas = _sys.modules.get("pandas")
+    return pandas is not None and value is pandas.NA
+
+
 # Those of a call that names none: the engine knows them, too.
-PLAIN = checked((False, 1, None, 0.0, False, 0.5, 1, True, 0, 1, "average"))
+_USUAL = (None, None, None, 0.0, False, 0.5, 1, True, 0, 1, None)
+PLAIN = checked(_USUAL)
 
 
 def with_some(given: dict[str, Any]) -> dict[str, Any]:
     """The options of a call that names some."""
-    return checked(tuple({**PLAIN, **given}[name] for name in NAMES))
+    usual = dict(zip(NAMES, _USUAL, strict=True))
+    return checked(tuple({**usual, **given}[name] for name in NAMES))

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math as _math
 from typing import TYPE_CHECKING
 
-from . import _dtypes, _errors, _hints, _keys, _options
+import numpy as _np
+
+from . import _dtypes, _errors, _hints, _keys, _options, _quantiles
 from ._apply import apply as _apply
 from ._dispatch import torch_operators as _torch_operators
 from ._strew import Plan as _Plan
@@ -65,7 +67,12 @@ def of_arrays(
             named = [one for one in reduces if not callable(one)]
             _dtypes.check_fill("aggregate", fill_value, src, named, weights is not None)
         operators = _torch_operators(src)
-        if weights is None and operators is None and not any(map(callable, reduces)):
+        if isinstance(options["q"], _np.ndarray):
+            results = _quantiles.of_arrays(
+                _others(groups, _maker(rows, size, mode, ignore_index), src, dim, weights),
+                *(groups, src, reduces, dim, weights is not None, options),
+            )
+        elif weights is None and operators is None and not any(map(callable, reduces)):
             results = _run(groups, src, reduces, dim, None if options is _PLAIN else options)
         else:
             results = _with_plan(
@@ -87,6 +94,18 @@ def of_arrays(
         if not isinstance(error, IndexError):
             _explain_swapped(error, src, index)
         raise
+
+
+def _others(
+    groups: Any, plan: Callable[[], _Plan], src: Any, dim: int, weights: Any
+) -> Callable[[list[Any], dict[str, Any]], tuple[Any, ...]]:
+    """A function that makes the results of reductions with options."""
+
+    def reduced(reduces: list[Any], options: dict[str, Any]) -> tuple[Any, ...]:
+        operators = _torch_operators(src)
+        return _with_plan(operators, groups, plan, src, reduces, dim, weights, options)
+
+    return reduced
 
 
 def _with_plan(
@@ -135,7 +154,7 @@ def _unfold(reduce: Any, result: Any, src: Any, dim: int, sizes: tuple[int, ...]
     if isinstance(reduce, str) and reduce in PER_VALUE:
         return result
     axis = _keys.axis_of("aggregate", dim, src)
-    if reduce == "quantile" and isinstance(q, list):
+    if reduce == "quantile" and not isinstance(q, (float, int)):
         axis += 1
     if callable(reduce):
         # Results of few dimensions are stacked along the last axis.

@@ -328,7 +328,8 @@ def _of_any_kind(
         )
         return (made,)
 
-    of_call = _options.with_some(options | {"fill_value": fill_value, "skipna": skipna})
+    skip = {"skipna": True} if skipna else {}
+    of_call = _options.with_some(options | {"fill_value": fill_value} | skip)
     call = _Call(
         *("scatter", run, index, [reduce], [name], dim, dim_size, mode, ignore_index),
         *(dtype, None, of_call),

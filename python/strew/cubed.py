@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as _np
 
 from . import _chunked
+from ._aliases import one_of as _one_of
 from ._strew import Accumulator as _Accumulator
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def scatter(
     dim: SupportsIndex = 0,
     *,
     size: SupportsIndex,
+    axis: SupportsIndex | None = None,
     reduce: str = "sum",
     exact: bool | None = None,
     output_chunks: _Chunks = None,
@@ -77,7 +79,7 @@ def scatter(
         The elements, in chunks of any size along any axis.
     index : cubed.Array or array of int
         The cell of each element along `dim`: 1-d.
-    dim : int
+    dim, axis : int
         The axis that `index` lies along.
     size : int
         The size of the result along `dim`.
@@ -101,7 +103,7 @@ def scatter(
             name,
             output_chunks,
             size=size,
-            dim=dim,
+            dim=_one_of("aggregate", ("dim", "axis"), (dim, axis), 0),
             exact=exact,
             mode=mode,
             ignore_index=ignore_index,
@@ -117,6 +119,7 @@ def aggregate(
     *,
     size: SupportsIndex,
     dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
     exact: bool | None = None,
     output_chunks: _Chunks = None,
     mode: Mode = "error",
@@ -135,6 +138,7 @@ def aggregate(
     *,
     size: SupportsIndex,
     dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
     exact: bool | None = None,
     output_chunks: _Chunks = None,
     mode: Mode = "error",
@@ -152,6 +156,7 @@ def aggregate(
     *,
     size: SupportsIndex,
     dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
     exact: bool | None = None,
     output_chunks: _Chunks = None,
     mode: Mode = "error",
@@ -179,7 +184,7 @@ def aggregate(
         "any", "all", "anynan", "allnan", and "prod" of integers.
     size : int
         The number of groups.
-    dim : int
+    dim, axis : int
         The axis of `src` that `index` lies along.
     exact : bool, optional
         Whether sums of floats, and what is made of them, are exact. None is True. With False they
@@ -216,7 +221,7 @@ def aggregate(
             reduce,
             output_chunks,
             size=size,
-            dim=dim,
+            dim=_one_of("aggregate", ("dim", "axis"), (dim, axis), 0),
             exact=exact,
             mode=mode,
             ignore_index=ignore_index,
@@ -238,8 +243,10 @@ def _aggregate(
 ) -> Any:
     """`aggregate`, for the function `called`, which errors of the computation name."""
     xp = _cubed()
-    src = src if isinstance(src, xp.Array) else xp.from_array(_np.asarray(src))
     chunked = isinstance(index, xp.Array)
+    if not isinstance(src, xp.Array):
+        # Arrays of one computation must have one spec.
+        src = xp.from_array(_np.asarray(src), spec=index.spec if chunked else None)
     index = index if chunked else _chunked.index_array(index)
     job = _chunked.job(called, src, index, reduce, **options)
     length = max(1, *src.chunks[job.axis])

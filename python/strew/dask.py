@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as _np
 
 from . import _chunked
+from ._aliases import one_of as _one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -67,6 +68,7 @@ def scatter(
     dim: SupportsIndex = 0,
     *,
     size: SupportsIndex,
+    axis: SupportsIndex | None = None,
     reduce: str = "sum",
     exact: bool | None = None,
     output_chunks: _Chunks = None,
@@ -85,7 +87,7 @@ def scatter(
         The elements, in chunks of any size along any axis.
     index : dask.array.Array or array of int
         The cell of each element along `dim`: 1-d.
-    dim : int
+    dim, axis : int
         The axis that `index` lies along.
     size : int
         The size of the result along `dim`.
@@ -109,7 +111,7 @@ def scatter(
             name,
             output_chunks,
             size=size,
-            dim=dim,
+            dim=_one_of("aggregate", ("dim", "axis"), (dim, axis), 0),
             exact=exact,
             mode=mode,
             ignore_index=ignore_index,
@@ -125,6 +127,7 @@ def aggregate(
     *,
     size: SupportsIndex,
     dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
     exact: bool | None = None,
     output_chunks: _Chunks = None,
     mode: Mode = "error",
@@ -143,6 +146,7 @@ def aggregate(
     *,
     size: SupportsIndex,
     dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
     exact: bool | None = None,
     output_chunks: _Chunks = None,
     mode: Mode = "error",
@@ -160,6 +164,7 @@ def aggregate(
     *,
     size: SupportsIndex,
     dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
     exact: bool | None = None,
     output_chunks: _Chunks = None,
     mode: Mode = "error",
@@ -188,7 +193,7 @@ def aggregate(
         "any", "all", "anynan", "allnan", and "prod" of integers.
     size : int
         The number of groups.
-    dim : int
+    dim, axis : int
         The axis of `src` that `index` lies along.
     exact : bool, optional
         Whether sums of floats, and what is made of them, are exact. None is True. With False they
@@ -225,7 +230,7 @@ def aggregate(
             reduce,
             output_chunks,
             size=size,
-            dim=dim,
+            dim=_one_of("aggregate", ("dim", "axis"), (dim, axis), 0),
             exact=exact,
             mode=mode,
             ignore_index=ignore_index,

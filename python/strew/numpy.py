@@ -1,4 +1,4 @@
-"""NumPy: ``ufunc.at`` of many functions, `put_along_axis`, and an extended `bincount`.
+"""NumPy: ``ufunc.at`` of all functions, `put_along_axis`, and an extended `bincount`.
 
 ``strew.numpy.add.at(a, indices, b)`` is ``numpy.add.at(a, indices, b)``, also for writable arrays
 of other libraries. The array is returned. Functions raise
@@ -13,6 +13,9 @@ of other libraries. The array is returned. Functions raise
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from typing import cast as _cast
+
+import numpy as _np
 
 from ._indexing import split as _split
 from ._indexing import with_axis as _with_axis
@@ -20,7 +23,7 @@ from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
     from types import EllipsisType
-    from typing import NoReturn, SupportsIndex, TypeAlias
+    from typing import Any, NoReturn, SupportsIndex, TypeAlias
 
     from ._types import Array, ArrayLike, Numbers
 
@@ -34,11 +37,17 @@ __all__ = [
     "bitwise_or",
     "bitwise_xor",
     "divide",
+    "float_power",
     "floor_divide",
     "fmax",
     "fmin",
+    "fmod",
+    "gcd",
+    "hypot",
     "invert",
+    "lcm",
     "left_shift",
+    "logaddexp",
     "logical_and",
     "logical_or",
     "logical_xor",
@@ -48,6 +57,7 @@ __all__ = [
     "negative",
     "power",
     "put_along_axis",
+    "remainder",
     "right_shift",
     "subtract",
 ]
@@ -127,6 +137,9 @@ class ufunc:
                 "second operand needed" if b is None else "second operand provided when it is unary"
             )
             raise ValueError(f"numpy.{self.__name__}.at: {said}")
+        if getattr(getattr(a, "dtype", None), "kind", "") in _TIMES:
+            _at(self.__name__, a, indices, b)
+            return a
         view, listed, behind = _split(a, indices)
         if self.nin == 2:
             if behind is not None:
@@ -135,6 +148,46 @@ class ufunc:
         else:
             self._operator(view, listed)
         return a
+
+
+class _OfNumpy(ufunc):
+    """A function whose loop is NumPy's own, as it is too rare for one of strew's."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, nin: int) -> None:
+        self.__name__ = name
+        self.nin = nin
+
+    def at(
+        self, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None = None
+    ) -> Array:
+        """Apply the function to the indexed elements, in place: ``ufunc.at(a, indices, b)``.
+
+        The loop, its rules and its errors are those of NumPy's function of this name.
+        """
+        _at(self.__name__, a, indices, b)
+        return a
+
+
+# Dates and durations, whose functions are NumPy's own.
+_TIMES = ("m", "M")
+
+
+def _at(name: str, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None) -> None:
+    """``ufunc.at`` of NumPy, also on the memory of another library's array."""
+    view = a if isinstance(a, _np.ndarray) else _np.from_dlpack(_cast("Any", a))
+    operands = () if b is None else (_np.asarray(b),)
+    getattr(_np, name).at(view, indices, *operands)
+
+
+def __getattr__(name: str) -> ufunc:
+    """Every other ufunc of NumPy that has a method `at`."""
+    found = getattr(_np, name, None)
+    if not isinstance(found, _np.ufunc) or found.nout != 1 or found.signature is not None:
+        raise AttributeError(f"module 'strew.numpy' has no attribute {name!r}")
+    made = globals()[name] = _OfNumpy(name, found.nin)
+    return made
 
 
 add = ufunc("add", 2)
@@ -158,6 +211,13 @@ right_shift = ufunc("right_shift", 2)
 negative = ufunc("negative", 1)
 invert = ufunc("invert", 1)
 absolute = ufunc("absolute", 1)
+remainder = _OfNumpy("remainder", 2)
+fmod = _OfNumpy("fmod", 2)
+hypot = _OfNumpy("hypot", 2)
+gcd = _OfNumpy("gcd", 2)
+lcm = _OfNumpy("lcm", 2)
+logaddexp = _OfNumpy("logaddexp", 2)
+float_power = _OfNumpy("float_power", 2)
 
 
 def put_along_axis(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib as _importlib
 from typing import TYPE_CHECKING
+from typing import cast as _cast
 
 import numpy as _np
 
@@ -32,6 +33,11 @@ _LIBRARIES = ("pandas", "polars", "pyarrow", "xarray")
 
 # How objects of a class are read; None: as the engine does. Most calls need no more than this.
 _KNOWN: dict[type, _Reader | None] = {}
+
+# Frames, which are matrices in `scatter` and `gather`, and chunked arrays, which have functions of
+# their own.
+_FRAMES = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"))
+_CHUNKED = (("dask", "Array"), ("cubed", "Array"))
 
 _TIMES = (_np.datetime64, _np.timedelta64)
 
@@ -62,11 +68,26 @@ def _learned(kind: type) -> _Reader | None:
         return _masked.read
     for base in kind.__mro__:
         library = base.__module__.partition(".")[0]
+        if (library, base.__name__) in _FRAMES:
+            module = _importlib.import_module(f"{__name__}._matrix")
+            return _cast("_Reader", module.read)
+        if (library, base.__name__) in _CHUNKED:
+            return _chunked(library)
         if library in _LIBRARIES:
             module = _importlib.import_module(f"{__name__}._{library}")
             reader: _Reader | None = module.reader(kind)
             return reader
     return None
+
+
+def _chunked(library: str) -> _Reader:
+    def read(operator: str, name: str, given: Any) -> Held:
+        raise TypeError(
+            f"{operator}: {name} is an array of {library}, which would be loaded whole: call "
+            f"strew.{library}.{operator}, or pass {name}.compute()"
+        )
+
+    return read
 
 
 def index(operator: str, given: Any, mode: Any) -> Any:
@@ -109,8 +130,11 @@ def weights(operator: str, given: Any) -> Any:
     if reader is None:
         return given
     held = reader(operator, "weights", given)
-    if held.missing is not None:
-        place = ", ".join(map(str, _np.argwhere(held.missing)[0]))
+    missing = held.missing
+    if held.kind.nan_is_missing:
+        missing = mask(_np.isnan(held.values))
+    if missing is not None:
+        place = ", ".join(map(str, _np.argwhere(missing)[0]))
         raise ValueError(
             f"{operator}: weights[{place}] is missing: it must be a number, such as 0, which "
             "leaves a value out of sums"

@@ -57,6 +57,8 @@ class Groups:
     columns: Sequence[Any] = ()
     # The key of each group, for each column; None for groups by number.
     keys: Sequence[Any] | None = None
+    # How many there are, for groups by keys.
+    count: int = 0
 
 
 class Kind:
@@ -64,6 +66,8 @@ class Kind:
 
     # Whether a result that has no value can be missing, whatever its dtype is.
     nullable = False
+    # Whether NaN is how the kind marks a missing value.
+    nan_is_missing = False
 
     def out(self, made: Made, groups: Groups) -> Any:
         """A result in this kind."""
@@ -73,12 +77,15 @@ class Kind:
         """The values at some places along an axis, in this kind."""
         raise NotImplementedError
 
-    def axis(self, operator: str, dim: Any, index: Any) -> Any:
+    def axis(self, operator: str, dim: Any) -> Any:
         """The number of the axis that `dim` names, if the kind has names of axes; else `dim`."""
         return dim
 
-    def check_labels(self, operator: str, name: str, other: Any) -> None:
-        """Raises if another argument has labels that differ from those of the values."""
+    def check_labels(self, operator: str, name: str, other: Any, axis: Any) -> None:
+        """Raises if another argument has labels that differ from those of the values.
+
+        `axis` is that of the values along which the groups lie; None: all.
+        """
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ class _Pandas(Kind):
         self.is_arrow = isinstance(dtype, pd.ArrowDtype)
         self.is_masked = not self.is_arrow and hasattr(dtype, "numpy_dtype")
         self.nullable = self.is_arrow or self.is_masked
+        subtype = getattr(dtype, "subtype", dtype)
+        self.nan_is_missing = isinstance(subtype, _np.dtype) and subtype.kind in "fc"
 
     def out(self, made: Made, groups: Groups) -> Any:
         if made.values.ndim != 1:
@@ -71,7 +73,7 @@ class _Pandas(Kind):
         is_series = isinstance(self.given, pd.Series)
         return self.given.iloc[places] if is_series else self.given.take(places)
 
-    def check_labels(self, operator: str, name: str, other: Any) -> None:
+    def check_labels(self, operator: str, name: str, other: Any, axis: Any) -> None:
         pd: Any = sys.modules["pandas"]
         mine, others = getattr(self.given, "index", None), getattr(other, "index", None)
         if not isinstance(mine, pd.Index) or not isinstance(others, pd.Index):

@@ -31,13 +31,16 @@ class _Polars(Kind):
             return made.masked()
         pl: Any = sys.modules["polars"]
         values = made.values
-        is_time = values.dtype.kind in "mM"
+        is_time, is_duration = values.dtype.kind in "mM", values.dtype.kind == "m"
+        if is_duration and _np.datetime_data(values.dtype)[0] not in ("ms", "us", "ns"):
+            # Polars has no durations of days.
+            values = values.astype("m8[ms]")
         series = pl.Series(self.given.name, values.view(_np.int64) if is_time else values)
         if made.missing is not None and made.missing.any():
             series = series.set(pl.Series(made.missing), None)
         if not is_time:
             return series
-        if values.dtype.kind == "m":
+        if is_duration:
             return series.cast(pl.Duration(_np.datetime_data(values.dtype)[0]))
         return series.cast(self.given.dtype)
 
@@ -55,7 +58,7 @@ def read(operator: str, name: str, given: Any) -> Held:
         values = values.astype(_np.int64, copy=False).view(time)
         missing = mask(_np.isnat(values) | (False if missing is None else missing))
         return Held(values, missing, _Polars(given))
-    if not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean):
+    if str(dtype) in ("Int128", "UInt128") or not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean):
         raise TypeError(
             f"{operator}: {name} has the type {dtype} of Polars: it must be of numbers, bools, "
             "dates or durations"

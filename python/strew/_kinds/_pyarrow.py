@@ -46,6 +46,9 @@ def array_of(made: Made, like: Any) -> Any:
         return pa.array(values, mask=missing)
     unit, _ = _np.datetime_data(values.dtype)
     if values.dtype.kind == "m":
+        if unit not in ("s", "ms", "us", "ns"):
+            # Arrow has no durations of days.
+            values, unit = values.astype("m8[s]"), "s"
         return pa.array(values.view(_np.int64), mask=missing).view(pa.duration(unit))
     numbers = values.view(_np.int64)
     if pa.types.is_date32(like):
@@ -91,6 +94,11 @@ def parts(operator: str, name: str, given: Any) -> tuple[_Array, _Array | None]:
         missing = _np.isnat(values) if missing is None else missing | _np.isnat(values)
         missing = mask(missing)
     return values, missing
+
+
+def is_number(kind: Any) -> bool:
+    """Whether NumPy has a dtype for a type of pyarrow."""
+    return _dtype(kind) is not None
 
 
 def _dtype(kind: Any) -> Any:

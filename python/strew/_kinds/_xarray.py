@@ -41,32 +41,25 @@ class _Labelled(Kind):
             (at,) = of_groups
             for number, (name, keys) in enumerate(zip(groups.names, groups.keys, strict=True)):
                 called = name if name is not None else f"key_{number}"
-                coords[names[at] if len(groups.keys) == 1 else called] = (names[at], keys)
+                coords[names[at] if len(groups.keys) == 1 else called] = (names[at], _np.asarray(keys))
         return xr.DataArray(made.filled(), coords, names, given.name, given.attrs)
 
     def part(self, places: _Array, axis: int) -> Any:
         return self.given.isel({self.given.dims[axis]: places})
 
-    def axis(self, operator: str, dim: Any, index: Any) -> Any:
+    def axis(self, operator: str, dim: Any) -> Any:
         dims = self.given.dims
         if isinstance(dim, str):
             if dim not in dims:
                 raise ValueError(f"{operator}: dim = {dim!r}: src has the dimensions {dims}")
             return dims.index(dim)
-        xr: Any = sys.modules["xarray"]
-        if isinstance(index, xr.DataArray) and index.ndim == 1 and isinstance(dim, int):
-            (along,) = index.dims
-            if along in dims and -len(dims) <= dim < len(dims) and dims[dim] != along:
-                raise ValueError(
-                    f"{operator}: index lies along {along!r}, but dim = {dim} of src is "
-                    f"{dims[dim]!r}: pass dim={along!r}"
-                )
         return dim
 
-    def check_labels(self, operator: str, name: str, other: Any) -> None:
+    def check_labels(self, operator: str, name: str, other: Any, axis: Any) -> None:
         xr: Any = sys.modules["xarray"]
         if not isinstance(other, xr.DataArray):
             return
+        self._check_dims(operator, name, other, axis)
         for dim in set(self.given.dims) & set(other.dims):
             mine, others = self.given.indexes.get(dim), other.indexes.get(dim)
             if mine is None or others is None or len(mine) != len(others) or mine.equals(others):
@@ -77,7 +70,35 @@ class _Labelled(Kind):
             )
 
 
+    def _check_dims(self, operator: str, name: str, other: Any, axis: Any) -> None:
+        """Raises if a dimension of another argument does not stand where that of `src` does."""
+        dims = self.given.dims
+        if other.ndim == 1 and isinstance(axis, int):
+            (along,) = other.dims
+            if along in dims and -len(dims) <= axis < len(dims) and dims[axis] != along:
+                raise ValueError(
+                    f"{operator}: {name} lies along {along!r}, but dim = {axis} of src is "
+                    f"{dims[axis]!r}: pass dim={along!r}"
+                )
+        elif other.ndim > 1:
+            # As NumPy pairs axes: from the last one on.
+            pairs = zip(reversed(other.dims), reversed(dims), strict=False)
+            known = set(dims) & set(other.dims)
+            if any(mine != theirs and {mine, theirs} & known for theirs, mine in pairs):
+                wanted = tuple(dim for dim in dims if dim in other.dims)
+                raise ValueError(
+                    f"{operator}: {name} has the dimensions {other.dims}, but src has {dims}: axes "
+                    f"are paired from the last one on; pass {name}.transpose{wanted}, or without "
+                    f"names {name}.values"
+                )
+
+
 def read(operator: str, name: str, given: Any) -> Held:
+    if given.chunks is not None:
+        raise TypeError(
+            f"{operator}: {name} is in chunks, which would be loaded whole: call strew.dask, or "
+            f"pass {name}.compute()"
+        )
     values = _np.asarray(given.values)
     missing = mask(_np.isnat(values)) if values.dtype.kind in "mM" else None
     return Held(values, missing, _Labelled(given))

@@ -190,7 +190,7 @@ impl Aggregate {
         let one = |statistic| {
             Ok(Summary {
                 statistic: exact(statistic),
-                fill: fill.tensor("fill_value", dtype)?,
+                fill: fill.unwrapped("fill_value", dtype)?,
             })
         };
         self.statistics(options).into_iter().map(one).collect()

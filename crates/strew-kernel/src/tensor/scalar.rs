@@ -78,13 +78,36 @@ impl Scalar {
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn tensor(self, argument: &str, dtype: DType) -> Result<DynTensor, Problem> {
         let Some(bytes) = self.element(dtype) else {
-            return Err(Problem::Value {
-                argument: argument.into(),
-                value: self.to_string(),
-                expected: format!("value cannot be converted to type {dtype} without overflow"),
-            });
+            return Err(self.beyond(argument, dtype));
         };
         DynTensor::filled(dtype, &[], &bytes[..dtype.size()])
+    }
+
+    /// The same, but an unsigned type takes no negative number.
+    ///
+    /// # Errors
+    /// As [`Scalar::tensor`].
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn unwrapped(self, argument: &str, dtype: DType) -> Result<DynTensor, Problem> {
+        let unsigned = matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
+        let negative = match self {
+            Self::Int(value) => value < 0,
+            Self::Float(value) => value <= -1.0,
+            Self::Complex(value) => value.re <= -1.0,
+            Self::Bool(_) | Self::Uint(_) => false,
+        };
+        match unsigned && negative {
+            true => Err(self.beyond(argument, dtype)),
+            false => self.tensor(argument, dtype),
+        }
+    }
+
+    fn beyond(self, argument: &str, dtype: DType) -> Problem {
+        Problem::Value {
+            argument: argument.into(),
+            value: self.to_string(),
+            expected: format!("value cannot be converted to type {dtype} without overflow"),
+        }
     }
 
     fn element(self, dtype: DType) -> Option<[u8; 16]> {

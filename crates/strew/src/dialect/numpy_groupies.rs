@@ -16,6 +16,7 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::statistics::Statistic;
+use strew_kernel::ops::cast::converted;
 use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Held, Scalar, Tensor};
 
 const NAME: &str = "numpy_groupies.aggregate";
@@ -230,6 +231,25 @@ impl Func {
         }
     }
 
+    /// The type that integers become before they are added or multiplied, if the result is of
+    /// another kind: no integer wraps then.
+    fn work(self, of: DType, result: DType) -> Option<DType> {
+        let joins = matches!(
+            self.statistic,
+            Statistic::Sum
+                | Statistic::Prod
+                | Statistic::SumOfSquares
+                | Statistic::CumSum
+                | Statistic::CumProd
+        );
+        let whole = of.is_integer() || of == DType::Bool;
+        match joins && whole {
+            true if result.is_float() => Some(DType::F64),
+            true if result.is_complex() => Some(DType::C128),
+            _ => None,
+        }
+    }
+
     fn takes_scalars(self) -> bool {
         let takes = matches!(
             self.statistic,
@@ -359,10 +379,14 @@ fn describe<'a>(
     let func = options.func;
     let dtype = result_type(&options, a.dtype())?;
     let fill = fill(&options, dtype)?;
+    let a_dtype = a.dtype();
     let (groups, sizes) = numbered(group_idx, &options)?;
     let count = groups.view().len();
     let axis = axis_of_values(&a, options.axis)?;
-    let values = values_of(a, func, count)?;
+    let mut values = values_of(a, func, count)?;
+    if let Some(work) = func.work(a_dtype, dtype) {
+        values = converted(&values.view(), work)?.into();
+    }
     let found = values.view().shape();
     expect_shape("a", found, found[axis] == count, || {
         format!("its size along axis {axis} must be that of group_idx, {count}")

@@ -523,7 +523,7 @@ fn anew(
             format_args!("{reduce} has its own; a{reduce} takes one"),
         ));
     }
-    let element = fill.tensor("fill_value", src.dtype())?;
+    let element = fill.unwrapped("fill_value", src.dtype())?;
     let mut bytes = [0; 16];
     bytes[..src.dtype().size()].copy_from_slice(element.as_bytes());
     let init = Init::Identity;
@@ -539,7 +539,7 @@ fn picked<'a>(
 ) -> Result<Gather<'a>, Problem> {
     let dim = checked(&src, &index, dim)?;
     let fill = fill_value
-        .map(|fill| fill.tensor("fill_value", src.dtype()))
+        .map(|fill| fill.unwrapped("fill_value", src.dtype()))
         .transpose()?;
     let gather = match index.rank() {
         1 => {
