@@ -5,6 +5,7 @@ use crate::errors::{refuse, wrong_kind};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -220,8 +221,8 @@ pub(crate) fn integer(given: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     }
 }
 
-/// The dtype that an object is or names: "float32", `numpy.float32`, `torch.float32`, or a NumPy
-/// dtype.
+/// The dtype that an object is or names: "float32", `numpy.float32`, `torch.float32`, a NumPy dtype,
+/// or what NumPy makes one of: `float`, "f4".
 pub(crate) fn dtype_named(operator: &str, given: &Bound<'_, PyAny>) -> PyResult<DType> {
     let name = match given.cast::<PyString>() {
         Ok(name) => name.to_str()?.to_owned(),
@@ -231,7 +232,14 @@ pub(crate) fn dtype_named(operator: &str, given: &Bound<'_, PyAny>) -> PyResult<
         },
     };
     let last = name.rsplit('.').next().unwrap_or_default();
-    last.parse().map_err(|unknown: UnknownDType| {
+    let of_numpy = || -> Option<DType> {
+        static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let made = DTYPE.import(given.py(), "numpy", "dtype").ok()?.call1((given,)).ok()?;
+        let name: String = made.getattr("name").ok()?.extract().ok()?;
+        name.parse().ok()
+    };
+    let parsed: Result<DType, UnknownDType> = last.parse();
+    parsed.or_else(|unknown| of_numpy().ok_or(unknown)).map_err(|unknown| {
         let problem = Problem::Value {
             argument: "dtype".into(),
             value: name.clone(),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ._strew import Plan as _Plan
-    from ._types import ArrayLike, Keys, Mode, Numbers, Sizes, Values
+    from ._types import ArrayLike, Frame, Keys, Mode, Numbers, Sizes, Values
 
     _Aggregate: TypeAlias = Literal[
         "sum",
@@ -87,6 +87,34 @@ if TYPE_CHECKING:
     ]
 
 
+@overload
+def aggregate(
+    src: Frame,
+    index: Keys | _Plan | None = None,
+    reduce: Any = "sum",
+    *,
+    by: Any = None,
+    dim: SupportsIndex | None = 0,
+    axis: SupportsIndex | EllipsisType | None = ...,
+    size: Sizes | None = None,
+    dim_size: Sizes | None = None,
+    mode: Mode = "error",
+    skipna: bool | None = None,
+    min_count: SupportsIndex | None = None,
+    fill_value: Any = None,
+    ignore_index: int | None = None,
+    ddof: float = 0,
+    exact: bool = False,
+    dtype: Any = None,
+    weights: Any = None,
+    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
+    k: SupportsIndex = 1,
+    largest: bool = True,
+    n: SupportsIndex = 0,
+    periods: SupportsIndex = 1,
+    method: _Method | None = None,
+    progress: bool | Callable[[int, int], object] = False,
+) -> Any: ...
 @overload
 def aggregate(
     src: Values | Numbers,
@@ -226,13 +254,13 @@ def aggregate(
     src : array, optional
         The values: any shape, with as many of them along `dim` as there are in `index`. "len" and
         "cumcount" need none. Also a masked array, a column of pandas, pyarrow or Polars, an array
-        of xarray, dates or durations, of which missing values are left out. docs/inputs.md has the
-        rules.
+        of xarray, dates or durations, of which missing values are left out. Or a data frame of
+        pandas, Polars or pyarrow, whose rows are grouped. docs/inputs.md has the rules.
     index : array of int, tuple of them, or Plan
         The group of each value: 1-d. Or a tuple of such arrays, all of one length: the result then
         has one axis for each of these keys in place of `dim`. Or a `strew.Plan` of it, which is
         analysed once for many calls. None with `by`.
-    reduce : str, callable, or a list or tuple of them
+    reduce : str, callable, or a list or tuple of them; of a frame also a dict
         One result for each group (in brackets the result of an empty group, unless `fill_value` is
         given): "sum" (0), "prod" (1), "sumsq" (0), "mean", "var", "std", "sem" (the standard error
         of the mean), "skew", "kurt" (without bias, as in pandas), "min", "max" (NaN wins), "first",
@@ -249,10 +277,14 @@ def aggregate(
         number or an array, of one shape for all groups. Its results are stacked along `dim`, or
         along the last axis if they have fewer dimensions. It is not called for groups that are
         empty or have fewer than `min_count` values.
+        Of a frame, a name or a list is for every column that is no key. The keys of a dict are
+        columns, with a reduction or a list of them each; or names of results, with a pair of a
+        column and a reduction each. "len" alone counts the rows.
     by : keys, optional
         The key of each value in place of `index`: strings, dates, numbers or categories, of one
-        column or of several, as `strew.factorize` takes them. Values with a missing key belong to
-        no group. `size`, `mode` and `ignore_index` cannot be combined with it.
+        column or of several, as `strew.factorize` takes them. Of a frame, the names of columns.
+        Values with a missing key belong to no group. `size`, `mode` and `ignore_index` cannot be
+        combined with it.
     dim, axis : int or None
         The axis of `src` that `index` lies along. None: all axes. `index` then has `src`'s shape,
         or one dimension for all elements in row-major order, and positions are those of this order.
@@ -264,9 +296,10 @@ def aggregate(
         each of them.
     skipna : bool, optional
         Whether NaN is left out. By default as the kind of the values has it: NaN is a missing value
-        in columns and frames of pandas that have no other mark for it, and a number elsewhere. At a NaN, a running result is that of the values before; softmax,
-        and running minima and maxima before the first value, are the fill value. So is its rank.
-        "sort", "argsort" and "shift" keep NaN. A callable sees them, too: `skipna` must be False.
+        in columns and frames of pandas that have no other mark for it, and a number elsewhere. At a
+        NaN, a running result is that of the values before; softmax, and running minima and maxima
+        before the first value, are the fill value. So is its rank. "sort", "argsort" and "shift"
+        keep NaN. A callable sees them, too: `skipna` must be False.
     min_count : int, optional
         Groups with fewer values (NaN not counted with `skipna`) get the fill value; by default
         those without any. If it is given, their sums and products are missing where the kind of the
@@ -289,8 +322,8 @@ def aggregate(
         dtype or of a later one: bool, integer, float, complex. Means take no integers. Other
         reductions refuse it, and so do `weights`.
     weights : array, optional
-        The weight of each value: 1-d along `dim`, or an array that broadcasts to `src`'s shape.
-        "sum" is the sum of w * x. "mean" is that divided by the sum of w; it is the fill value
+        The weight of each value: 1-d along `dim`, or an array that broadcasts to `src`'s shape, or
+        of a frame the name of a column. "sum" is the sum of w * x. "mean" is that divided by the sum of w; it is the fill value
         where the weights sum to 0. "var" and "std" divide the sum of w * (x - mean)**2 by the sum
         of w minus `ddof`. Weights thus count how often a value is there. They are the fill value
         where the divisor is not positive. "count" and "len" count values. Other reductions refuse
@@ -322,9 +355,9 @@ def aggregate(
 
     Returns
     -------
-    array, or tuple of arrays for a sequence of names
-        Of the kind of `src`, and without `src` a NumPy array, or one of the library that `index` is
-        of. With `by` a `strew.Grouped`: the pair of the keys of the groups, in ascending order, and
+    array, or tuple of arrays for a sequence of names; of a frame a frame
+        A frame has the key columns, in ascending order of the keys, and then the results. Arrays
+        are of the kind of `src`, and without `src` NumPy's, or of the library that `index` is of. With `by` a `strew.Grouped`: the pair of the keys of the groups, in ascending order, and
         this. Of `src`'s shape; if there is one result for each group, the groups lie along `dim`.
         Sums, products and squares of integers are of 64 bits, unless `dtype` says otherwise; means,
         deviations, quantiles, logsumexp and softmax of them float64; ranks float64; counts and

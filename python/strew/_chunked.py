@@ -101,8 +101,8 @@ def job(
         unit = _np.datetime_data(src.dtype)[0]
         raise TypeError(
             f"aggregate: src has dtype {src.dtype}: dates and durations have no chunked form: pass "
-            f"their integers, src.view('int64'), which are in the unit {unit!r} (NaT is the smallest "
-            "one)"
+            f"their integers, src.view('int64'), which are in the unit {unit!r} (NaT is the "
+            "smallest one)"
         )
     axis = _axis(dim, src.ndim)
     groups = _options.integer("size", size, 0)

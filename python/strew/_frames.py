@@ -129,7 +129,7 @@ class _Polars(Frame):
 
     def made(self, columns: dict[Any, Any], per_row: bool) -> Any:
         pl: Any = sys.modules["polars"]
-        return pl.DataFrame([column.alias(name) for name, column in columns.items()])
+        return pl.DataFrame([pl.Series(name, column) for name, column in columns.items()])
 
 
 class _Arrow(Frame):

@@ -204,9 +204,9 @@ class Times:
             unit = _np.datetime_data(self.dtype)[0]
             what = "duration" if name in _SPREADS else self.dtype
             raise OverflowError(
-                f"{self.line.call.operator}: the {name} of a group (result {int(beyond.argmax())}) "
-                f"is beyond what a {what} of 64 bits in the unit {unit!r} holds: convert the values "
-                "to a longer unit first"
+                f"{self.line.call.operator}: the {name} of a group (result {beyond.argmax()}) "
+                f"is beyond what a {what} of 64 bits in the unit {unit!r} holds: convert the "
+                "values to a longer unit first"
             )
 
     def _sum(self, name: str) -> None:

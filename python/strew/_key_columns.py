@@ -220,7 +220,9 @@ def _array(given: Any) -> _Array:
         made = _np.asarray(given)
     except (TypeError, ValueError, RuntimeError) as error:
         kind = type(given).__name__
-        raise TypeError(f"factorize: NumPy makes no array of the keys, a {kind}: {error}") from error
+        raise TypeError(
+            f"factorize: NumPy makes no array of the keys, a {kind}: {error}"
+        ) from error
     if not hasattr(given, "dtype") and made.ndim == 1 and _merges(made, given):
         made = _np.fromiter(given, object, len(made))
     return made
@@ -245,8 +247,10 @@ class _Pandas(Column):
 
     def numbered(self) -> tuple[_Array, _Array]:
         pandas: Any = sys.modules["pandas"]
-        array = self.given if isinstance(self.given, pandas.api.extensions.ExtensionArray) else (
-            self.given.array
+        array = (
+            self.given
+            if isinstance(self.given, pandas.api.extensions.ExtensionArray)
+            else (self.given.array)
         )
         dtype = array.dtype
         if isinstance(dtype, _np.dtype):

@@ -44,7 +44,15 @@ def reduced(call: Call, held: Held) -> list[Made]:
     for at, name in enumerate(call.names):
         of_aggregate = call.operator == "aggregate"
         some_missing = call.options["sums_missing"] and name in ("sum", "prod", "sumsq")
-        part = "line" if some_missing else "skip" if name in _SKIP else "keep" if name in _KEEP else "line"
+        part = (
+            "line"
+            if some_missing
+            else "skip"
+            if name in _SKIP
+            else "keep"
+            if name in _KEEP
+            else "line"
+        )
         parts.setdefault(part if of_aggregate else "line", []).append(at)
     found: dict[int, Made] = {}
     for part, places in parts.items():

@@ -105,7 +105,9 @@ def checked(values: tuple[Any, ...]) -> dict[str, Any]:
         "skipna": given["skipna"] is not None and flag("skipna", given["skipna"]),
         # Whether the kind of the values says if NaN is a missing value.
         "nan_by_kind": given["skipna"] is None,
-        "min_count": 1 if given["min_count"] is None else integer("min_count", given["min_count"], 0),
+        "min_count": 1
+        if given["min_count"] is None
+        else integer("min_count", given["min_count"], 0),
         # Whether sums of too few values are missing, where the kind of the values has such.
         "sums_missing": none or given["min_count"] is not None,
         "fill_value": None if none else given["fill_value"],

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
-    from ._strew import Plan as _Plan
-
     _Array: TypeAlias = _np.ndarray[Any, Any]
 
 

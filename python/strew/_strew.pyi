@@ -19,8 +19,10 @@ __all__ = [
     "_command",
     "_groups",
     "_instruction_set",
+    "_join_keys",
     "_members",
     "_noop",
+    "_number_keys",
     "_plan_from_bytes",
     "_plan_scatter_vjp",
     "_scatter_arg_jvp",
@@ -125,7 +127,6 @@ _Reduce: TypeAlias = Literal[
     "exact_mean",
 ]
 
-@final
 class Plan:
     def __new__(
         cls,
@@ -233,6 +234,8 @@ def _members(groups: Any, /) -> tuple[Any, Any, int]: ...
 def _groups(
     index: Any, size: SupportsIndex | None, mode: str, ignore_index: SupportsIndex | None, /
 ) -> Any: ...
+def _join_keys(columns: list[Any], sizes: list[int], /) -> tuple[Any, Any]: ...
+def _number_keys(words: Any, /) -> tuple[Any, Any]: ...
 def _instruction_set() -> str: ...
 def _noop(*values: Any) -> None: ...
 def _xla_handler(name: str, /) -> Any: ...

@@ -12,6 +12,7 @@ strew.aggregate(frame, by=keys, reduce=wanted)
 from __future__ import annotations
 
 import difflib as _difflib
+import sys as _sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -90,8 +91,8 @@ def group(frame: Any, by: Any = None) -> GroupPlan:
     -------
     GroupPlan
         A `strew.Plan`, whose attribute ``keys`` has the key of each group in ascending order: a
-        frame of the same library, or for keys that are no frame's what `strew.factorize` gives. Rows
-        with a missing key belong to no group.
+        frame of the same library, or of keys alone what `strew.factorize` gives. Rows with a
+        missing key belong to no group.
 
     Raises
     ------
@@ -163,7 +164,9 @@ def aggregate(
 ) -> Any:
     """The groups of a frame's rows as a frame; `strew.aggregate` describes the arguments."""
     if dim not in (0, None):
-        raise ValueError(f"aggregate: dim = {dim!r}: a frame is reduced along its rows: it must be 0")
+        raise ValueError(
+            f"aggregate: dim = {dim!r}: a frame is reduced along its rows: it must be 0"
+        )
     frame = cast("Any", _find(src))(src)
     keys: _Keys | None = None
     shown: dict[Any, Any] = {}
@@ -210,6 +213,8 @@ def aggregate(
             results = _reduced(call, values)
         for one, (kind, result) in zip(some, results, strict=True):
             for name, part in _parts(one.result, one.reduce, result, options):
+                if per_row and call.index is not None and not kind.nullable:
+                    part = _without_group(part, call)
                 made[name] = kind.out(part, _Groups())
     ordered: dict[Any, Any] = dict(shown)
     for one in wanted:
@@ -242,7 +247,7 @@ def _reduced(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
 
 
 def _of_text(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
-    """Results of values that are no numbers, by the numbers of the different ones in their order."""
+    """Results of values that are no numbers, by the numbers that their order gives them."""
     keys = _key_column(column)
     numbers, first = keys.numbered()
     values = _np.ma.MaskedArray(numbers, numbers < 0)
@@ -257,6 +262,8 @@ def _of_text(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
 class _Picked:
     """Makes a column of the values that results are numbers of."""
 
+    nullable = True
+
     def __init__(self, keys: Any, first: Any) -> None:
         self.keys, self.first = keys, first
 
@@ -270,6 +277,8 @@ class _Picked:
 class _Like:
     """Makes a column of numbers in the library of another column."""
 
+    nullable = True
+
     def __init__(self, column: Any) -> None:
         self.column = column
 
@@ -280,12 +289,10 @@ class _Like:
 def _numbers_like(column: Any, values: Any) -> Any:
     module = type(column).__module__.partition(".")[0]
     if module == "polars":
-        import polars as pl
-
+        pl: Any = _sys.modules["polars"]
         return pl.Series(values)
     if module == "pyarrow":
-        import pyarrow as pa
-
+        pa: Any = _sys.modules["pyarrow"]
         return pa.array(values)
     return values
 
@@ -294,12 +301,10 @@ def _without(column: Any, missing: Any) -> Any:
     """A column with missing values at some places."""
     module = type(column).__module__.partition(".")[0]
     if module == "polars":
-        import polars as pl
-
+        pl: Any = _sys.modules["polars"]
         return pl.select(pl.when(pl.Series(~missing)).then(column)).to_series()
     if module == "pyarrow":
-        import pyarrow as pa
-
+        pa: Any = _sys.modules["pyarrow"]
         return column.take(pa.array(_np.arange(len(missing)), mask=missing))
     return column.array.take(_np.where(missing, -1, _np.arange(len(missing))), allow_fill=True)
 
@@ -322,15 +327,23 @@ def _per_row(wanted: list[_Wanted]) -> bool:
     return any(per_row)
 
 
-def _parts(
-    name: Any, reduce: Any, made: _Made, options: dict[str, Any]
-) -> list[tuple[Any, _Made]]:
+def _without_group(made: _Made, call: _Call) -> _Made:
+    """Results of rows, of which those without a group have none: integers become floats."""
+    none = _np.asarray(call.index) < 0 if not isinstance(call.index, _Plan) else None
+    if none is None or made.values.dtype.kind not in "iub" or not none.any():
+        return made
+    return _Made(made.values.astype(_np.float64), none, made.axes)
+
+
+def _parts(name: Any, reduce: Any, made: _Made, options: dict[str, Any]) -> list[tuple[Any, _Made]]:
     """A result of several columns, such as those of several fractions, column by column."""
     if made.values.ndim == 1:
         return [(name, made)]
     several = "quantile" in made.axes
     if made.values.ndim != 2:
-        raise ValueError(f"aggregate: {reduce!r} makes results of {made.values.ndim - 1} dimensions")
+        raise ValueError(
+            f"aggregate: {reduce!r} makes results of {made.values.ndim - 1} dimensions"
+        )
     values = made.values if several else made.values.T
     missing = made.missing
     if missing is not None and not several:

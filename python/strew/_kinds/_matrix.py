@@ -29,8 +29,8 @@ class _Matrix(Kind):
 
 
 def read(operator: str, name: str, given: Any) -> Held:
-    from . import find
     from .. import _frames
+    from . import find
 
     reader = _frames.find(given)
     assert reader is not None

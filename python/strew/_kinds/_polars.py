@@ -58,7 +58,9 @@ def read(operator: str, name: str, given: Any) -> Held:
         values = values.astype(_np.int64, copy=False).view(time)
         missing = mask(_np.isnat(values) | (False if missing is None else missing))
         return Held(values, missing, _Polars(given))
-    if str(dtype) in ("Int128", "UInt128") or not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean):
+    if str(dtype) in ("Int128", "UInt128") or not (
+        dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean
+    ):
         raise TypeError(
             f"{operator}: {name} has the type {dtype} of Polars: it must be of numbers, bools, "
             "dates or durations"

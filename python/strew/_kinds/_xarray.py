@@ -41,7 +41,10 @@ class _Labelled(Kind):
             (at,) = of_groups
             for number, (name, keys) in enumerate(zip(groups.names, groups.keys, strict=True)):
                 called = name if name is not None else f"key_{number}"
-                coords[names[at] if len(groups.keys) == 1 else called] = (names[at], _np.asarray(keys))
+                coords[names[at] if len(groups.keys) == 1 else called] = (
+                    names[at],
+                    _np.asarray(keys),
+                )
         return xr.DataArray(made.filled(), coords, names, given.name, given.attrs)
 
     def part(self, places: _Array, axis: int) -> Any:
@@ -68,7 +71,6 @@ class _Labelled(Kind):
                 f"{operator}: {name} and src have different labels along {dim!r}, but values go by "
                 f"their position: align them first, or pass {name}.values"
             )
-
 
     def _check_dims(self, operator: str, name: str, other: Any, axis: Any) -> None:
         """Raises if a dimension of another argument does not stand where that of `src` does."""

@@ -51,7 +51,7 @@ def test_labelled_keys_lie_along_their_dimension():
         with pytest.raises(ValueError, match="by lies along 't', but dim = 0 of src is 'x': pass"):
             strew.aggregate(a, by=by)
     found = strew.aggregate(a, by=keys, dim="t").values
-    assert found.tolist() == [[2, 1], [8, 4], [14, 7]]
+    assert found.values.tolist() == [[2, 1], [8, 4], [14, 7]]
     numbers = xr.DataArray([0, 1, 0], dims="t")
     weights = xr.DataArray([1.0, 2.0, 1.0], dims="t")
     with pytest.raises(ValueError, match="index lies along 't'"):
@@ -68,7 +68,7 @@ def test_labelled_keys_lie_along_their_dimension():
             call()
     with pytest.raises(ValueError, match=r"weights has the dimensions \('t', 'x'\)"):
         strew.aggregate(a, [0, 1, 0], weights=each)
-    assert strew.scatter(a, each.transpose("x", "t")).shape == (1, 3)
+    assert strew.scatter(a, each.transpose("x", "t")).shape == (3, 1)
 
 
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
@@ -145,7 +145,11 @@ def test_fill_values_and_counts_of_nullable_columns():
     assert found.isna().tolist() == [False, True, False]
     for make in (pl.Series, pa.array):
         found = strew.aggregate(make([1, None, 3]), [0, 1, 1], "prod", min_count=2)
-        assert found.is_null().to_pylist() == [True, True] if make is pa.array else found.is_null().all()
+        assert (
+            found.is_null().to_pylist() == [True, True]
+            if make is pa.array
+            else found.is_null().all()
+        )
 
 
 def test_chunked_arrays_are_not_loaded_without_a_word():
