@@ -323,7 +323,8 @@ def aggregate(
         reductions refuse it, and so do `weights`.
     weights : array, optional
         The weight of each value: 1-d along `dim`, or an array that broadcasts to `src`'s shape, or
-        of a frame the name of a column. "sum" is the sum of w * x. "mean" is that divided by the sum of w; it is the fill value
+        of a frame the name of a column. "sum" is the sum of w * x. "mean" is that divided by the
+        sum of w; it is the fill value
         where the weights sum to 0. "var" and "std" divide the sum of w * (x - mean)**2 by the sum
         of w minus `ddof`. Weights thus count how often a value is there. They are the fill value
         where the divisor is not positive. "count" and "len" count values. Other reductions refuse
@@ -357,7 +358,8 @@ def aggregate(
     -------
     array, or tuple of arrays for a sequence of names; of a frame a frame
         A frame has the key columns, in ascending order of the keys, and then the results. Arrays
-        are of the kind of `src`, and without `src` NumPy's, or of the library that `index` is of. With `by` a `strew.Grouped`: the pair of the keys of the groups, in ascending order, and
+        are of the kind of `src`, and without `src` NumPy's, or of the library that `index` is of.
+        With `by` a `strew.Grouped`: the pair of the keys of the groups, in ascending order, and
         this. Of `src`'s shape; if there is one result for each group, the groups lie along `dim`.
         Sums, products and squares of integers are of 64 bits, unless `dtype` says otherwise; means,
         deviations, quantiles, logsumexp and softmax of them float64; ranks float64; counts and
