@@ -26,6 +26,7 @@ mod given;
 mod grad;
 mod interrupt;
 mod library;
+mod objects;
 mod operator;
 mod output;
 mod plan;
