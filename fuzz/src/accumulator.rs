@@ -25,14 +25,7 @@ fn attempt(from: &mut Unstructured<'_>) -> Result<()> {
         return Ok(());
     };
     let before = read.to_bytes().expect("what was read can be written");
-    if read.is_exact() {
-        // Digits of exact sums are written in one way, and read in any.
-        let again = Accumulator::from_bytes(&before).expect("what was written can be read");
-        let again = again.to_bytes().expect("what was read can be written");
-        assert_eq!(again, before, "another one was written than was read");
-    } else {
-        assert_eq!(before, made, "another one was written than was read");
-    }
+    assert_eq!(before, made, "another one was written than was read");
     if update(&mut read, 3, seed).is_err() {
         let after = read.to_bytes().expect("what was read can be written");
         assert_eq!(after, before, "an update failed, and has changed something");
@@ -86,8 +79,7 @@ fn made(from: &mut Unstructured<'_>, seed: u8) -> Result<Vec<u8>> {
         exact: bool::arbitrary(from)?,
         ..AggregateOptions::default()
     };
-    let Ok(mut all) = Accumulator::new(size, &wanted, dtype, shape, Bounds::STRICT, &options)
-    else {
+    let Ok(mut all) = Accumulator::new(size, &wanted, dtype, shape, Bounds::STRICT, options) else {
         return Ok(Vec::new());
     };
     for _ in 0..below(from, 3)? {

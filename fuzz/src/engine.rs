@@ -77,7 +77,15 @@ fn of_canonical(from: &mut Unstructured<'_>) -> Result<canonical::Case> {
             out_of_range: pick(from, &canonical::OUT_OF_RANGE)?,
             ignored: pick(
                 from,
-                &[None, None, None, Some(-1), Some(0), Some(2), Some(i64::MIN)],
+                &[
+                    None,
+                    None,
+                    None,
+                    Some(-1),
+                    Some(0),
+                    Some(2),
+                    Some(i64::MIN.into()),
+                ],
             )?,
         },
         odd: pick(from, &[40, 3, 1_000_000])?,

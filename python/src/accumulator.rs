@@ -1,14 +1,16 @@
 //! `strew.Accumulator`: statistics of groups whose values come chunk by chunk.
 
 use crate::aggregate::filling;
-use crate::argument::{dtype_named, integer, not_too_long};
+use crate::argument::{dtype_named, not_too_long, whole};
 use crate::array::{Array, kind_of};
-use crate::errors::{explain_outside, raise, refuse, wrong_kind};
+use crate::errors::{raise, raise_outside, refuse, wrong_kind};
 use crate::given::{Given, Word};
 use crate::library::Library;
+use crate::objects::{bytes, text, tuple};
 use crate::output::give;
 use crate::plan::{Plan, rules};
-use crate::settings::{follow_torch, number_of_threads};
+use crate::settings::{follow_torch, number, number_of_threads};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
@@ -115,7 +117,7 @@ impl Accumulator {
         run: impl FnOnce(&mut strew::Accumulator) -> R + Send,
     ) -> R {
         follow_torch(py);
-        py.detach(|| strew::with_threads(self.threads, || run(&mut self.lock())))
+        py.detach(|| strew::with_threads(number(self.threads), || run(&mut self.lock())))
     }
 }
 
@@ -164,8 +166,9 @@ impl Accumulator {
             ..AggregateOptions::default()
         };
         refuse_fraction(py, &wanted, dtype, &options)?;
-        let made =
-            py.detach(|| strew::Accumulator::new(size, &wanted, dtype, &shape, bounds, &options));
+        let made = py.detach(|| {
+            strew::Accumulator::new(size, &wanted, dtype, &shape, bounds, options.clone())
+        });
         let made = made.map(|all| Self::of(all, threads));
         made.map_err(|error| raise(py, &error))
     }
@@ -180,7 +183,8 @@ impl Accumulator {
     #[getter]
     fn reduce<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let wanted = self.with(py, |all| all.aggregates().to_vec());
-        PyTuple::new(py, wanted.into_iter().map(Aggregate::name))
+        let name = |wanted: Aggregate| Ok(text(py, wanted.name())?.into_any());
+        tuple(py, wanted.into_iter().map(name))
     }
 
     /// The name of the values' dtype.
@@ -192,7 +196,9 @@ impl Accumulator {
     /// The shape of one value.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.with(py, |all| all.shape().to_vec()))
+        let shape = self.with(py, |all| all.shape().to_vec());
+        let sizes = shape.into_iter().map(|size| size.into_bound_py_any(py));
+        tuple(py, sizes)
     }
 
     /// The position after the last value that was taken: where a chunk without `start` begins.
@@ -260,7 +266,7 @@ impl Accumulator {
                 return PyTypeError::new_err(format!("{error}; {hint}"));
             }
             let bounds = self.with(py, strew::Accumulator::bounds);
-            explain_outside(py, raise(py, &error), bounds)
+            raise_outside(py, &error, bounds)
         })
     }
 
@@ -304,7 +310,7 @@ impl Accumulator {
         let made = self.with(py, strew::Accumulator::result);
         let made = made.map_err(|error| raise(py, &error))?;
         let arrays = made.into_iter().map(|made| give(py, made, &Library::Numpy));
-        PyTuple::new(py, arrays.collect::<PyResult<Vec<_>>>()?)
+        tuple(py, arrays)
     }
 
     /// The records as read-only NumPy arrays by name, each of the shape ``(size, *shape)``. If only
@@ -335,7 +341,7 @@ impl Accumulator {
     /// strew.Accumulator(len of 3 groups, 0 updates)
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         match self.with(py, strew::Accumulator::to_bytes) {
-            Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
+            Ok(made) => bytes(py, &made),
             Err(error) => Err(raise(py, &error)),
         }
     }
@@ -424,7 +430,8 @@ fn refuse_fraction(
         _ => return Ok(()),
     };
     // Without groups, only the dtypes of the results are made.
-    let none = strew::Accumulator::new(Some(0), wanted, dtype, &[], Bounds::STRICT, options);
+    let none =
+        strew::Accumulator::new(Some(0), wanted, dtype, &[], Bounds::STRICT, options.clone());
     let results = none.and_then(|none| none.result());
     // What is wrong otherwise is told where the accumulator is made.
     for (made, name) in results.unwrap_or_default().iter().zip(wanted) {
@@ -447,14 +454,17 @@ fn refuse_fraction(
 /// The position of a chunk.
 fn position(given: &Bound<'_, PyAny>) -> PyResult<usize> {
     let py = given.py();
-    let found = integer(given)?;
+    let found = whole(given)?;
     let none = || wrong_kind(py, NAME, "start", "an integer or None", kind_of(given));
     let start = found.ok_or_else(none)?;
     usize::try_from(start).map_err(|_| {
         let problem = Problem::Value {
             argument: "start".into(),
             value: start.to_string(),
-            expected: "it must be at least 0".into(),
+            expected: match start < 0 {
+                true => "it must be at least 0".into(),
+                false => format!("it must be at most {}", isize::MAX),
+            },
         };
         refuse(py, NAME, Class::Value, problem)
     })

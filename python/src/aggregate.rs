@@ -4,6 +4,7 @@ use crate::argument::{not_too_long, scalar};
 use crate::array::{Array, kind_of};
 use crate::errors::{raise, refuse, wrong_kind};
 use crate::library::Library;
+use crate::objects::tuple;
 use crate::output::give;
 use crate::plan::{Plan, rules};
 use crate::run::run;
@@ -92,7 +93,7 @@ pub(crate) fn aggregate<'py>(
         Ok(plan) => {
             let plan = plan.get();
             plan.run(src, "src", |src| {
-                let made = plan.plan.aggregate_dyn(src, dim, &parsed, &options);
+                let made = plan.plan.aggregate_dyn(src, dim, &parsed, options.clone());
                 made.map_err(|error| own(&error))
             })?
         }
@@ -108,12 +109,12 @@ pub(crate) fn aggregate<'py>(
                     &parsed,
                     groups.size,
                     groups.bounds,
-                    &options,
+                    options.clone(),
                 )
             })?
         }
     };
-    PyTuple::new(py, made)
+    tuple(py, made.into_iter().map(Ok))
 }
 
 fn viewed<'a>(py: Python<'_>, index: &'a Array<'_>) -> PyResult<DynView<'a>> {

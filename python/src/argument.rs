@@ -22,7 +22,7 @@ pub(crate) enum Taken<'py> {
     Tensor(Array<'py>),
     Target(Array<'py>),
     Integers(SmallVec<[i64; 4]>),
-    Int(i64),
+    Int(i128),
     Bool(bool),
     Text(PyBackedStr),
     Scalar(Scalar),
@@ -47,7 +47,7 @@ impl<'py> Taken<'py> {
                 Some(list) => Ok(Self::Integers(list)),
                 None => Array::read(operator.name, name, given).map(Self::Tensor),
             },
-            Kind::Int => integer(given)?
+            Kind::Int => whole(given)?
                 .map(Self::Int)
                 .ok_or_else(|| wrong("an integer")),
             Kind::Bool => given.extract().map(Self::Bool).map_err(|_| wrong("a bool")),
@@ -79,7 +79,7 @@ impl<'py> Taken<'py> {
             Self::Tensor(array) => Value::Tensor(array.view()?),
             Self::Target(array) => Value::Target(array.view_mut()?),
             Self::Integers(list) => Value::Integers(Cow::Borrowed(list)),
-            Self::Int(value) => Value::Int(*value),
+            Self::Int(value) => i64::try_from(*value).map_or(Value::Wide(*value), Value::Int),
             Self::Bool(value) => Value::Bool(*value),
             Self::Text(word) => Value::Text((**word).into()),
             Self::Scalar(number) => Value::Scalar(*number),
@@ -211,10 +211,24 @@ fn listed(
 /// The integer that an object is, by `__index__`; one that `i64` cannot hold becomes the extreme
 /// on its side, which no axis reaches either. `None` if the object is no integer.
 pub(crate) fn integer(given: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
+    let narrow = |value: i128| {
+        let extreme = if value < 0 { i64::MIN } else { i64::MAX };
+        i64::try_from(value).unwrap_or(extreme)
+    };
+    Ok(whole(given)?.map(narrow))
+}
+
+/// The integer that an object is, by `__index__`; one that `i128` cannot hold becomes the extreme
+/// on its side. `None` if the object is no integer.
+pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<Option<i128>> {
+    // Most are narrow, and quicker to read so.
+    if let Ok(value) = given.extract::<i64>() {
+        return Ok(Some(value.into()));
+    }
     match given.extract() {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
-            Ok(Some(if given.lt(0)? { i64::MIN } else { i64::MAX }))
+            Ok(Some(if given.lt(0)? { i128::MIN } else { i128::MAX }))
         }
         Err(error) if error.is_instance_of::<PyTypeError>(given.py()) => Ok(None),
         Err(error) => Err(error),
@@ -234,17 +248,23 @@ pub(crate) fn dtype_named(operator: &str, given: &Bound<'_, PyAny>) -> PyResult<
     let last = name.rsplit('.').next().unwrap_or_default();
     let of_numpy = || -> Option<DType> {
         static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let made = DTYPE.import(given.py(), "numpy", "dtype").ok()?.call1((given,)).ok()?;
+        let made = DTYPE
+            .import(given.py(), "numpy", "dtype")
+            .ok()?
+            .call1((given,))
+            .ok()?;
         let name: String = made.getattr("name").ok()?.extract().ok()?;
         name.parse().ok()
     };
     let parsed: Result<DType, UnknownDType> = last.parse();
-    parsed.or_else(|unknown| of_numpy().ok_or(unknown)).map_err(|unknown| {
-        let problem = Problem::Value {
-            argument: "dtype".into(),
-            value: name.clone(),
-            expected: unknown.to_string(),
-        };
-        refuse(given.py(), operator, Class::Value, problem)
-    })
+    parsed
+        .or_else(|unknown| of_numpy().ok_or(unknown))
+        .map_err(|unknown| {
+            let problem = Problem::Value {
+                argument: "dtype".into(),
+                value: name.clone(),
+                expected: unknown.to_string(),
+            };
+            refuse(given.py(), operator, Class::Value, problem)
+        })
 }

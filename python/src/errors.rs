@@ -1,5 +1,6 @@
 //! Problems as Python exceptions of the class that the framework raises.
 
+use crate::objects::text;
 use pyo3::exceptions::{
     PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError, PyRuntimeError,
     PyTypeError, PyValueError,
@@ -11,32 +12,46 @@ use strew::{Bounds, Class, Error, OutOfRange, Problem};
 
 /// The exception for an error of the core.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
-    let message = error.to_string();
-    match error.class() {
-        Class::Type => PyTypeError::new_err(message),
-        Class::Index => PyIndexError::new_err(message),
-        Class::Runtime => PyRuntimeError::new_err(message),
-        Class::NotImplemented => PyNotImplementedError::new_err(message),
-        Class::Memory => PyMemoryError::new_err(message),
-        Class::Interrupt => PyKeyboardInterrupt::new_err(message),
+    raise_saying(py, error, &error.to_string())
+}
+
+fn raise_saying(py: Python<'_>, error: &Error, message: &str) -> PyErr {
+    let class = match error.class() {
+        Class::Type => py.get_type::<PyTypeError>(),
+        Class::Index => py.get_type::<PyIndexError>(),
+        Class::Runtime => py.get_type::<PyRuntimeError>(),
+        Class::NotImplemented => py.get_type::<PyNotImplementedError>(),
+        Class::Memory => py.get_type::<PyMemoryError>(),
+        Class::Interrupt => py.get_type::<PyKeyboardInterrupt>(),
         Class::TypeAndRuntime => match conversion_error(py) {
-            Ok(class) => PyErr::from_type(class, message),
-            Err(error) => error,
+            Ok(class) => class,
+            Err(error) => return error,
         },
         // `Class` may grow; a value that does not fit is the most general thing to say.
-        _ => PyValueError::new_err(message),
+        _ => py.get_type::<PyValueError>(),
+    };
+    // A str that PyO3 makes of the message later would panic where memory is short.
+    match text(py, message) {
+        Ok(message) => PyErr::from_type(class, message.unbind()),
+        Err(error) => error,
     }
 }
 
-/// Adds to an error about a number out of bounds which argument leaves such numbers out.
-pub(crate) fn explain_outside(py: Python<'_>, error: PyErr, bounds: Bounds) -> PyErr {
+/// The exception for an error; one about a number out of bounds says which argument leaves such
+/// numbers out.
+pub(crate) fn raise_outside(py: Python<'_>, error: &Error, bounds: Bounds) -> PyErr {
     let is_error = bounds.out_of_range == OutOfRange::Error;
-    match is_error && error.is_instance_of::<PyIndexError>(py) {
-        true => PyIndexError::new_err(format!(
-            "{}; mode=\"drop\" leaves out what has such a number",
-            error.value(py)
-        )),
-        false => error,
+    let outside = matches!(
+        error.problem(),
+        Problem::IndexOutOfBounds { size: Some(_), .. }
+    );
+    match is_error && outside {
+        true => raise_saying(
+            py,
+            error,
+            &format!("{error}; mode=\"drop\" leaves out what has such a number"),
+        ),
+        false => raise(py, error),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::operator::DETACHED_FROM;
 use crate::output::give;
 use crate::plan::{Plan, parse};
 use crate::run::watched;
+use crate::settings::number;
 use pyo3::prelude::*;
 use strew::{Class, DynTensor, DynView, Error, Problem, grad};
 
@@ -237,7 +238,7 @@ pub(crate) fn plan_scatter_vjp<'py>(
             made.map(|(to_input, to_src)| (Some(to_input), to_src))
         }
     };
-    let made = || strew::with_threads(*threads, made);
+    let made = || strew::with_threads(number(*threads), made);
     let (to_input, to_src) = call.run(py, src.len().max(grad.len()), made)?;
     let library = grad.library();
     let to_input = to_input.map(|made| give(py, made, library)).transpose()?;

@@ -28,6 +28,7 @@ mod grad;
 mod interrupt;
 mod keys;
 mod library;
+mod objects;
 mod operator;
 mod output;
 mod plan;

@@ -1,12 +1,13 @@
 //! `strew.Plan`: an index that has been looked at once, for many runs.
 
-use crate::argument::{dtype_named, integer, not_too_long};
+use crate::argument::{dtype_named, not_too_long, whole};
 use crate::array::{Array, kind_of};
-use crate::errors::{explain_outside, raise, refuse, wrong_kind};
+use crate::errors::{raise, raise_outside, refuse, wrong_kind};
 use crate::given::{Axis, Given, NO_AXIS, Word, axis_of};
 use crate::library::is_tensor;
+use crate::objects::{bytes, text, tuple};
 use crate::run::{run, watched};
-use crate::settings::number_of_threads;
+use crate::settings::{number, number_of_threads};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -15,7 +16,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCFunction, PyString, PyTuple};
 use std::num::NonZeroUsize;
 use std::time::Instant;
-use strew::{Bounds, Class, DType, Error, OtherMachine, Problem, Reduce};
+use strew::{Bounds, Class, DType, Error, OtherMachine, PlanIntoOptions, Problem, Reduce};
 
 /// An index that is read, checked and analysed once, to run many times.
 ///
@@ -89,7 +90,7 @@ pub(crate) fn rules(
     let mut bounds =
         Bounds::named(mode).map_err(|problem| refuse(py, operator, Class::Value, problem))?;
     if let Some(given) = ignore_index {
-        let ignored = integer(given)?.ok_or_else(|| {
+        let ignored = whole(given)?.ok_or_else(|| {
             let found = kind_of(given);
             wrong_kind(py, operator, "ignore_index", "an integer or None", found)
         })?;
@@ -98,7 +99,7 @@ pub(crate) fn rules(
     let size = match size {
         None => None,
         Some(given) => {
-            let size = integer(given)?.ok_or_else(|| {
+            let size = whole(given)?.ok_or_else(|| {
                 let found = kind_of(given);
                 wrong_kind(py, operator, "size", "an integer or None", found)
             })?;
@@ -106,7 +107,10 @@ pub(crate) fn rules(
                 let problem = Problem::Value {
                     argument: "size".into(),
                     value: size.to_string(),
-                    expected: "it must be at least 0".into(),
+                    expected: match size < 0 {
+                        true => "it must be at least 0".into(),
+                        false => format!("it must be at most {}", isize::MAX),
+                    },
                 };
                 refuse(py, operator, Class::Value, problem)
             })?)
@@ -151,7 +155,7 @@ impl Plan {
         if let Some(raised) = interrupt {
             return Err(raised);
         }
-        let failed = |error: Error| explain_outside(py, raise(py, &error), bounds);
+        let failed = |error: Error| raise_outside(py, &error, bounds);
         made.map(|plan| Self { plan, threads }).map_err(failed)
     }
 
@@ -312,7 +316,7 @@ impl Plan {
             let (made, arg) = self.plan.scatter_with_arg_dyn(src, dim, reduce)?;
             Ok(vec![made, arg])
         })?;
-        PyTuple::new(py, made)
+        tuple(py, made.into_iter().map(Ok))
     }
 
     /// Several reductions at once, each a new array, in one trip over `src` where that pays.
@@ -345,7 +349,7 @@ impl Plan {
         }
         logged(slf, "Plan.reduce", &reduces, src, dim, || {
             let made = this.run(src, "src", |src| this.plan.reduce_dyn(src, dim, &reduces))?;
-            PyTuple::new(py, made)
+            tuple(py, made.into_iter().map(Ok))
         })
     }
 
@@ -441,14 +445,14 @@ impl Plan {
         let failed = |error: strew::Error| raise(py, &error);
         let threads = self.threads;
         let explain = || self.plan.explain(dtype, &shape, dim, &reduces);
-        let mut told = strew::with_threads(threads, explain).map_err(failed)?;
+        let mut told = strew::with_threads(number(threads), explain).map_err(failed)?;
         let mut measured = None;
         if measure {
             let found = py
                 .detach(strew::Machine::measure)
                 .map_err(|problem| refuse(py, &operator, Class::Memory, problem))?;
             let explain = || self.plan.explain_on(&found, dtype, &shape, dim, &reduces);
-            told = strew::with_threads(threads, explain).map_err(failed)?;
+            told = strew::with_threads(number(threads), explain).map_err(failed)?;
             measured = Some(found);
         }
         let mut told = told.to_string();
@@ -464,15 +468,16 @@ impl Plan {
         let plan = self.plan.clone();
         let page = move |py: Python<'_>| {
             let report = || plan.report(measured.as_ref(), &there, dtype, &shape, dim, &reduces);
-            let page = py.detach(|| strew::with_threads(threads, report));
-            page.map_err(|error| raise(py, &error))
+            let page = py.detach(|| strew::with_threads(number(threads), report));
+            let page = page.map_err(|error| raise(py, &error))?;
+            text(py, &page).map(Bound::unbind)
         };
         let page =
             PyCFunction::new_closure(py, None, None, move |args: &Bound<'_, PyTuple>, _| {
                 page(args.py())
             })?;
         let explained = py.import("strew._picture")?.getattr("Explained")?;
-        Ok(explained.call1((told, page))?.unbind())
+        Ok(explained.call1((text(py, &told)?, page))?.unbind())
     }
 
     /// The plan as bytes, for `from_bytes`. Plans can be pickled, too.
@@ -483,7 +488,7 @@ impl Plan {
     /// strew.Plan("edges", 3 updates into 3 rows)
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         match py.detach(|| self.plan.to_bytes()) {
-            Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
+            Ok(made) => bytes(py, &made),
             Err(error) => Err(raise(py, &error)),
         }
     }
@@ -540,7 +545,7 @@ impl Plan {
         let elements = src.len();
         let (view, cells) = (src.view().map_err(broken)?, out.view_mut().map_err(broken)?);
         let (result, interrupt) = watched(py, elements, self.threads, || {
-            plan.scatter_into_dyn(&view, dim, reduce, cells, include_self)
+            plan.scatter_into_dyn(&view, dim, reduce, cells, PlanIntoOptions { include_self })
         });
         if result.is_ok() {
             library.was_written()?;

@@ -6,7 +6,7 @@ use crate::interrupt::interruptible;
 use crate::library::Library;
 use crate::operator::WATCHED_FROM;
 use crate::output::give;
-use crate::settings::follow_torch;
+use crate::settings::{follow_torch, number};
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;
 use strew::Class;
@@ -48,7 +48,7 @@ pub(crate) fn watched<R: Send>(
     work: impl FnOnce() -> R + Send,
 ) -> (R, Option<PyErr>) {
     follow_torch(py);
-    let work = || strew::with_threads(threads, work);
+    let work = || strew::with_threads(number(threads), work);
     match elements < WATCHED_FROM {
         true => (py.detach(work), None),
         false => py.detach(|| interruptible(work)),

@@ -33,6 +33,11 @@ pub(crate) fn number_of_threads(
     })
 }
 
+/// As the library takes it: 0 stands for None.
+pub(crate) fn number(threads: Option<NonZeroUsize>) -> usize {
+    threads.map_or(0, NonZeroUsize::get)
+}
+
 /// In a worker of torch's DataLoader runs use as many threads as torch does there: one, unless the
 /// program says otherwise.
 pub(crate) fn follow_torch(py: Python<'_>) {

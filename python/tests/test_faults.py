@@ -27,7 +27,7 @@ M = 1 << 20
 def room(mib):
     with open("/proc/self/status") as f:
         size = next(int(line.split()[1]) << 10 for line in f if line.startswith("VmSize"))
-    resource.setrlimit(resource.RLIMIT_AS, (size + mib * M,) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (size + int(mib * M),) * 2)
 """
 
 
@@ -95,6 +95,58 @@ def test_memory_that_cannot_be_had_is_a_memory_error(case):
     assert strew.torch_scatter.scatter(F, [0, 0]) == 2
     """)
     assert found == ["MemoryError", "True"]
+
+
+# What makes one Python object of a length, and what it is called on.
+OBJECTS = {
+    "plan": ("p = strew.Plan(np.arange(4 * M))", "p.to_bytes()"),
+    "plan, pickled": ("p = strew.Plan(np.arange(4 * M))", "pickle.dumps(p)"),
+    "accumulator": ("a = strew.Accumulator(4 * M, ['sum', 'len'])", "a.to_bytes()"),
+    "accumulator, pickled": ("a = strew.Accumulator(4 * M, ['sum', 'len'])", "pickle.dumps(a, 5)"),
+    "accumulator, arrays": ("a = strew.Accumulator(4 * M, ['sum', 'len'], exact=True)", "a.arrays()"),
+}
+
+
+@linux
+@pytest.mark.parametrize("case", OBJECTS)
+def test_an_object_that_does_not_fit_is_a_memory_error(case):
+    before, call = OBJECTS[case]
+    # The first of the two copies of the bytes fits, the second does not, and both do.
+    for mib in [4, 24, 60, 100, 140, 400]:
+        found = run(f"""
+        import pickle
+        os.environ["RUST_BACKTRACE"] = "1"
+        {before}
+        strew.set_kept_memory(0)
+        room({mib})
+        try:
+            {call}
+            print("ended")
+        except MemoryError:
+            print("MemoryError")
+        """)
+        assert found in (["MemoryError"], ["ended"])
+        assert mib != 4 or found == ["MemoryError"]
+    assert found == ["ended"]
+
+
+@linux
+@pytest.mark.parametrize("call", ["strew.torch_scatter.scatter_softmax(s, i)", "strew.aggregate(s, i, 'median')"])
+def test_threads_that_find_no_memory_are_done_without(call):
+    # With room for a thread's stack and not for what is local to it, the C library ends the process.
+    for kib in [2040, 2048, 2052, 2056, 2060, 2064, 2072, 4112, 65536, 67640, 67648]:
+        found = run(f"""
+        i, s = np.arange(M) // 3, np.ones(M, np.float32)
+        strew.set_kept_memory(0)
+        strew.set_num_threads(3)
+        room({kib} / 1024)
+        try:
+            {call}
+        except MemoryError:
+            pass
+        print("ended")
+        """)
+        assert found == ["ended"]
 
 
 @linux

@@ -163,6 +163,7 @@ fn at_once(
         options,
         ..
     } = call;
+    let options = options.clone();
     let make = || aggregate_dyn(&src, &index, *dim, wanted, *size, *bounds, options);
     progress::with_bar(make).map_err(|error| call.failed(error))
 }
@@ -306,7 +307,7 @@ fn state(path: &Path) -> Result<Accumulator> {
 fn bounds(matches: &ArgMatches) -> Result<Bounds> {
     let bounds = Bounds::named(text(matches, MODE)).map_err(problem)?;
     Ok(Bounds {
-        ignored: matches.get_one(IGNORED).copied(),
+        ignored: matches.get_one::<i64>(IGNORED).map(|&number| number.into()),
         ..bounds
     })
 }

@@ -167,7 +167,7 @@ fn made(call: &Call<'_>, rows: &mut Rows, count: usize) -> Result<(Frame, usize)
         .iter()
         .map(|(dtype, row)| {
             let bounds = Bounds::STRICT;
-            Accumulator::new(None, call.wanted, *dtype, row, bounds, &call.options)
+            Accumulator::new(None, call.wanted, *dtype, row, bounds, call.options.clone())
         })
         .collect();
     let results = match streams {
@@ -303,7 +303,7 @@ fn at_once(
                 call.wanted,
                 size,
                 bounds,
-                &call.options,
+                call.options.clone(),
             )
         });
         results.push(made.map_err(|error| call.refused(&error))?);

@@ -55,7 +55,7 @@ pub(crate) fn accumulator(src: &Series, call: &Call<'_>) -> Result<Accumulator> 
         dtype,
         shape,
         call.bounds,
-        &call.options,
+        call.options.clone(),
     );
     made.map_err(|error| call.failed(error))
 }

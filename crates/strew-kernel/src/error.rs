@@ -92,18 +92,18 @@ pub enum Class {
 #[non_exhaustive]
 pub enum Problem {
     /// An index value names no cell.
-    #[error("{argument}{} = {value}: index {value} is out of bounds for dimension {axis} with size {size}", Position(.position))]
+    #[error("{argument}{} = {value}: index {value} is out of bounds for dimension {axis} {}", Position(.position), OfSize(.size))]
     IndexOutOfBounds {
         /// The index argument.
         argument: &'static str,
         /// Where in that argument.
         position: Vec<usize>,
-        /// The value found there, as it would be printed.
-        value: String,
+        /// The value found there.
+        value: IndexValue,
         /// The destination's axis that it points into.
         axis: usize,
-        /// That axis's size.
-        size: usize,
+        /// That axis's size; `None` if the largest index says it, and no axis is that long.
+        size: Option<usize>,
     },
     /// An element type that the argument does not take.
     #[error("{argument} has dtype {found}: {expected}")]
@@ -240,6 +240,53 @@ impl Problem {
             | Self::Interrupted => return None,
         };
         name.split('[').next()
+    }
+}
+
+/// A value of an index, as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum IndexValue {
+    /// An integer of any type.
+    Integer(i128),
+    /// A float, which some frameworks take as an index.
+    Float(f64),
+}
+
+impl IndexValue {
+    /// The integer, if it is one.
+    #[must_use]
+    pub fn integer(self) -> Option<i128> {
+        match self {
+            Self::Integer(value) => Some(value),
+            Self::Float(_) => None,
+        }
+    }
+}
+
+impl<T: Into<i128>> From<T> for IndexValue {
+    fn from(value: T) -> Self {
+        Self::Integer(value.into())
+    }
+}
+
+impl fmt::Display for IndexValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+        }
+    }
+}
+
+/// `with size 3`, or that no size would do.
+struct OfSize<'a>(&'a Option<usize>);
+
+impl fmt::Display for OfSize<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(size) => write!(f, "with size {size}"),
+            None => f.write_str("of any size"),
+        }
     }
 }
 

@@ -10,14 +10,15 @@ use ndarray::array;
 mod candle {
     use strew::scatter::{Destinations, Place, Reduction, Scatter, Start, Target};
     use strew::{
-        AsTensor, Bounds, Class, Combine, DType, DynView, Element, Error, Problem, Result, Tensor,
+        AsTensor, Bounds, Class, Combine, DType, DynView, Element, Error, Index, Problem, Result,
+        Tensor,
     };
 
     /// Adds the slices of `source` along `dim` to the slices of `input` that `indexes` name.
     ///
     /// * `indexes`: 1-d, of `u8`, `u32` or `i64`, as many as `source` has slices.
     /// * `source`: of `input`'s type, and of its shape but for `dim`.
-    pub(crate) fn index_add<T: Element, I: Element>(
+    pub(crate) fn index_add<T: Element, I: Index>(
         input: impl AsTensor<T>,
         indexes: impl AsTensor<I>,
         source: impl AsTensor<T>,

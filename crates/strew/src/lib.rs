@@ -48,7 +48,7 @@
 //! let (grad, tokens) = (vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], vec![3usize, 0, 3]);
 //! let grad = strew::TensorView::from_slice(&grad, &[3, 2]).expect("3 * 2 elements");
 //! let options = strew::ScatterOptions { dim_size: Some(4), ..Default::default() };
-//! let table = strew::scatter(grad, &tokens, 0, &options)?;
+//! let table = strew::scatter(grad, &tokens, 0, strew::Reduce::Sum, options)?;
 //! assert_eq!(table.to_string(), "[[3.0, 4.0], [0.0, 0.0], [0.0, 0.0], [6.0, 8.0]]");
 //! # Ok::<(), strew::Error>(())
 //! ```
@@ -72,7 +72,7 @@
 //! | size of each group, counts of keys, `bincount` | [`Plan::counts`], or [`numpy::bincount`]`(keys, 0)` |
 //! | histogram with weights | [`numpy::bincount_weights`]`(bins, weights, count)` |
 //! | several statistics of groups | [`Plan::aggregates`] |
-//! | gradient of an embedding | [`scatter`](fn@scatter)`(grad, tokens, 0, &options)` with `dim_size: Some(vocabulary)` |
+//! | gradient of an embedding | [`scatter`](fn@scatter)`(grad, tokens, 0, Reduce::Sum, options)` with `dim_size: Some(vocabulary)` |
 //! | max pooling by segment, with positions | [`torch_scatter::scatter_max`]`(values, segments, 0, None)` |
 //! | update of a KV cache, rows replaced in place | [`scatter_into`] with [`Reduce::Assign`] |
 //! | message passing | [`Plan::gather`] of the sources, then [`Plan::scatter`] into the targets |
@@ -187,7 +187,7 @@ pub use strew_engine::explain::traffic::{Move, Stage, Traffic};
 pub use strew_engine::keys::{Numbered, Word, join_keys, number_keys};
 pub use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
 pub use strew_kernel::cpu::isa::{InstructionSet, instruction_set, set_instruction_set};
-pub use strew_kernel::error::{Class, Error, Problem, Result};
+pub use strew_kernel::error::{Class, Error, IndexValue, Problem, Result};
 pub use strew_kernel::ops::reduction::{Combine, Nan};
 pub use strew_kernel::runtime::environment::check_environment;
 pub use strew_kernel::runtime::machine::{Machine, Rates};
@@ -197,9 +197,9 @@ pub use strew_kernel::runtime::threads::{
     after_fork, before_fork, num_threads, set_default_threads, set_num_threads, with_threads,
 };
 pub use strew_kernel::tensor::{
-    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Layout, Scalar, Strides,
-    Tensor, TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory,
-    set_memory_limit,
+    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Index, Layout, Scalar,
+    Strides, Tensor, TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit,
+    set_kept_memory, set_memory_limit,
 };
 
 /// The examples of README.md, as doc tests.

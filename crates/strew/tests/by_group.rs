@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use strew::scatter::{Destinations, Finish, Init, Reduction, Scatter, Start, Target};
 use strew::{
-    Bounds, Combine, DType, Nan, Negative, OutOfRange, Plan, Problem, Reduce, Strategy, Tensor,
-    TensorView, Way,
+    Bounds, Combine, DType, Nan, Negative, OutOfRange, Plan, PlanIntoOptions, Problem, Reduce,
+    Strategy, Tensor, TensorView, Way,
 };
 
 /// Limits are those of the whole process.
@@ -249,7 +249,7 @@ fn nothing_is_changed_by_a_wrong_index_and_groups_without_memory_are_done_withou
     match error.unwrap_err() {
         Problem::IndexOutOfBounds {
             position, value, ..
-        } => assert_eq!((position, value.as_str()), (vec![last], "70000")),
+        } => assert_eq!((position, value), (vec![last], 70_000.into())),
         other => panic!("{other}"),
     }
     assert!(others.as_slice() == old.as_slice());
@@ -479,7 +479,8 @@ fn planned_elements_in_order_are_reduced_one_after_the_other() {
                 let made = plan.scatter(&src, 0, reduce).unwrap();
                 assert_eq!(made.as_slice(), fresh, "{case}");
                 let mut out = begun.clone();
-                plan.scatter_into(&src, 0, reduce, &mut out, true).unwrap();
+                plan.scatter_into(&src, 0, reduce, &mut out, PlanIntoOptions::default())
+                    .unwrap();
                 assert_eq!(out, kept, "{case}, into cells");
                 let made = plan.scatter(&whole, 0, reduce).unwrap();
                 assert_eq!(made.as_slice(), numbers, "{case}, of integers");

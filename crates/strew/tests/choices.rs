@@ -194,9 +194,14 @@ mod torch_scatter_reduce {
 
     #[test]
     fn an_empty_index_may_be_of_any_type_and_rank() {
-        let none: [f32; 0] = [];
-        let out = scatter_reduce(&array![[1, 2]], 0, none, [7, 8, 9], Reduce::Sum, false);
-        assert_eq!(out.unwrap().as_slice(), [1, 2]);
+        let none = TensorView::from(&[0.0f32; 0]).into_dyn();
+        let (input, src) = (array![[1, 2]], [7, 8, 9]);
+        let (input, src) = (
+            TensorView::from(&input).into_dyn(),
+            TensorView::from(&src).into_dyn(),
+        );
+        let out = torch::scatter_reduce_dyn(input, 0, none, src, "sum", false);
+        assert_eq!(out.unwrap().typed::<i32>().unwrap().as_slice(), [1, 2]);
     }
 
     #[test]

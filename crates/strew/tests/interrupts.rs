@@ -220,7 +220,15 @@ fn statistics_and_plans_say_how_far_they_are() {
     let src = TensorView::from(&src).into_dyn();
     let once = |wanted: &[Aggregate]| {
         let options = AggregateOptions::default();
-        aggregate_dyn(&src, &index, 0, wanted, Some(7), Bounds::STRICT, &options)
+        aggregate_dyn(
+            &src,
+            &index,
+            0,
+            wanted,
+            Some(7),
+            Bounds::STRICT,
+            options.clone(),
+        )
     };
     for wanted in [
         &[Aggregate::Mean, Aggregate::Std][..],

@@ -1,7 +1,7 @@
 //! Single values all over a destination that no cache holds: a plan keeps their lists by block.
 
 use std::num::NonZeroUsize;
-use strew::{Bounds, Element, Plan, Reduce, Tensor};
+use strew::{Bounds, Element, Plan, PlanIntoOptions, Reduce, Tensor};
 
 /// A reduction, what a new cell starts from, and how an update joins it.
 type Way<T> = (Reduce, T, fn(T, T) -> T);
@@ -60,7 +60,8 @@ fn check<T: Element + PartialEq>(size: usize, element: impl Fn(usize) -> T, join
             assert!(made.as_slice() == anew, "{reduce}, {threads} threads");
             let mut out = before.clone();
             let (src, to) = (src.view(), &mut out[..]);
-            plan.scatter_into(src, 0, reduce, to, true).unwrap();
+            plan.scatter_into(src, 0, reduce, to, PlanIntoOptions::default())
+                .unwrap();
             assert!(out == into, "{reduce} into, {threads} threads");
         }
     }

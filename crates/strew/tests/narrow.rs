@@ -3,8 +3,8 @@
 
 use strew::scatter::{Destinations, Reduction, Scatter, Start, Target};
 use strew::{
-    Bounds, Combine, DynTensor, DynView, Element, Nan, Problem, Strategy, Tensor, TensorView,
-    gather_dyn,
+    Bounds, Combine, DynTensor, DynView, Element, GatherOptions, Nan, Problem, Strategy, Tensor,
+    TensorView, gather_dyn,
 };
 
 /// A number below `limit` for each `k`, in no order.
@@ -25,6 +25,13 @@ fn indices(values: &[i64]) -> [DynTensor; 2] {
 
 const ROWS: usize = 37;
 
+fn options(bounds: Bounds) -> GatherOptions {
+    GatherOptions {
+        bounds,
+        fill_value: None,
+    }
+}
+
 #[test]
 fn gathers_of_rows_of_every_few_bytes() {
     // One more than a whole number of eights.
@@ -43,7 +50,7 @@ fn gathers_of_rows_of_every_few_bytes() {
                 .collect();
             let bounds: Bounds = mode.parse().unwrap();
             for index in indices(values) {
-                let made = gather_dyn(src.clone(), index.view(), 0, bounds, None).unwrap();
+                let made = gather_dyn(src.clone(), index.view(), 0, options(bounds)).unwrap();
                 assert!(made.as_bytes() == expected, "{bytes} bytes, {mode}");
             }
         }
@@ -66,7 +73,7 @@ fn gathers_refuse_what_names_no_row() {
             values[position] = wrong;
             let bounds: Bounds = mode.parse().unwrap();
             for index in indices(&values) {
-                let made = gather_dyn(src.clone(), index.view(), 0, bounds, None);
+                let made = gather_dyn(src.clone(), index.view(), 0, options(bounds));
                 match made.unwrap_err().problem() {
                     Problem::IndexOutOfBounds {
                         position: at,
@@ -74,8 +81,8 @@ fn gathers_refuse_what_names_no_row() {
                         ..
                     } => {
                         assert_eq!(
-                            (at.as_slice(), value.as_str()),
-                            (&[position][..], &*wrong.to_string())
+                            (at.as_slice(), value.integer()),
+                            (&[position][..], Some(wrong.into()))
                         );
                     }
                     other => panic!("{other}"),
@@ -96,7 +103,7 @@ fn gathers_of_elements_along_each_axis() {
             .map(|k| spread(k, size) as i64)
             .collect();
         let at = view(&index, &sizes);
-        let made = gather_dyn(src.clone(), at, dim as i64, Bounds::STRICT, None);
+        let made = gather_dyn(src.clone(), at, dim as i64, GatherOptions::default());
         let made = made.unwrap();
         let step = sizes[dim + 1..].iter().product::<usize>();
         for (k, (&made, &at)) in made
@@ -217,5 +224,8 @@ fn counts_have_a_bin_for_the_largest_number() {
     else {
         panic!("{error}");
     };
-    assert_eq!((position.as_slice(), value.as_str()), (&[hidden][..], "-1"));
+    assert_eq!(
+        (position.as_slice(), value.integer()),
+        (&[hidden][..], Some(-1))
+    );
 }

@@ -339,7 +339,7 @@ fn parts_of_an_index_that_ascends() {
             Err(Problem::IndexOutOfBounds {
                 position, value, ..
             }) => {
-                assert_eq!((position, value), (vec![at], wrong.to_string()));
+                assert_eq!((position, value), (vec![at], wrong.into()));
             }
             other => panic!("{at}: {other:?}"),
         }
@@ -378,7 +378,7 @@ fn an_index_is_looked_at_on_all_threads() {
                     }) => (position, value),
                     other => panic!("{what}: {other:?}"),
                 };
-                assert_eq!(place, (vec![at], wrong.to_string()), "{what}");
+                assert_eq!(place, (vec![at], wrong.into()), "{what}");
                 assert!(made.as_bytes() == expected.as_bytes(), "{what}");
                 index[at] = right;
             }

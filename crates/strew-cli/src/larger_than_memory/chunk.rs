@@ -4,7 +4,7 @@ use super::key::{Beyond, Key, LEFT_OUT};
 use super::updates::{Entry, Updates, zeros};
 use crate::failure::{Failure, Result};
 use crate::read::{Loaded, Series};
-use strew::{Bounds, DType, DynTensor};
+use strew::{Bounds, DType, DynTensor, DynView};
 
 /// A chunk takes this part of the limit, and at most `LARGEST` bytes.
 const PART: u64 = 16;
@@ -97,7 +97,8 @@ impl Source {
     fn read(&self, first: usize, count: usize) -> Result<Chunk, Unread> {
         let numbers = self.numbers(first, count).map_err(Unread::Failed)?;
         let mut cells = Vec::with_capacity(count);
-        let named = self.key.name(&numbers, first, self.bounds, &mut cells);
+        let (bounds, _) = self.bounds.of_index(&DynView::nothing(self.index.dtype()));
+        let named = self.key.name(&numbers, first, bounds, &mut cells);
         named.map_err(|beyond| {
             let before = first * self.key.numbers();
             Unread::Beyond(Beyond {
@@ -133,7 +134,8 @@ impl Source {
         while left > 0 {
             let now = left.min(len - at);
             let some = self.index.elements(at, now)?;
-            let some = some.view().to_integers();
+            let (_, some) = self.bounds.of_index(&some.view());
+            let some = some.to_integers();
             numbers.extend(some.ok_or_else(|| Failure::new("it does not hold integers"))?);
             left -= now;
             at = 0;

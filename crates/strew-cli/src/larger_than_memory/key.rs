@@ -140,7 +140,7 @@ fn cell(tuple: &[i64], sizes: &[usize], first: usize, bounds: Bounds) -> Result<
 /// The place on an axis that a value means; [`LEFT_OUT`]; `None` if it is an error.
 #[inline]
 fn resolve(value: i64, size: usize, bounds: Bounds) -> Option<u64> {
-    if bounds.ignored == Some(value) {
+    if bounds.ignored == Some(value.into()) {
         return Some(LEFT_OUT);
     }
     // No axis is longer than isize::MAX.
@@ -150,6 +150,7 @@ fn resolve(value: i64, size: usize, bounds: Bounds) -> Option<u64> {
         match bounds.negative {
             Negative::Drop => return Some(LEFT_OUT),
             Negative::Wrap => place = place.saturating_add(end),
+            Negative::Beyond => place = i64::MAX,
             Negative::Reject => {}
         }
     }

@@ -124,9 +124,9 @@ impl<'m> Pieces<'m> {
         let problem = Problem::IndexOutOfBounds {
             argument,
             position: at,
-            value: beyond.value.to_string(),
+            value: beyond.value.into(),
             axis: beyond.axis,
-            size: beyond.size,
+            size: Some(beyond.size),
         };
         let said = problem.to_string();
         match self.beyond_one() {

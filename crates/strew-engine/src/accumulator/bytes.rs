@@ -9,7 +9,7 @@
 //! | 8, 8 | 1 if the number of groups was given, else 0; the number of groups |
 //! | 8 | what negative numbers mean: 0 reject, 1 wrap, 2 drop |
 //! | 8 | what numbers out of range mean: 0 error, 1 drop, 2 clip |
-//! | 8, 8 | 1 if a number is ignored, else 0; that number, or 0 |
+//! | 8, 8 | 1 if an int64 is ignored, 2 if a uint64 beyond int64 is, else 0; that number, or 0 |
 //! | 8, 8, 8 | 1 if NaN is skipped, else 0; `min_count`; `ddof` |
 //! | 8 | 1 if sums are exact, else 0 |
 //! | 8 | the fill value: 0 none, 1 bool, 2 int64, 3 uint64, 4 float64, 5 complex128 |
@@ -58,7 +58,7 @@ impl Accumulator {
     /// use strew::{Accumulator, Aggregate, AggregateOptions, Bounds, DType};
     ///
     /// let (wanted, options) = ([Aggregate::Len], AggregateOptions::default());
-    /// let all = Accumulator::new(Some(3), &wanted, DType::F32, &[], Bounds::STRICT, &options)?;
+    /// let all = Accumulator::new(Some(3), &wanted, DType::F32, &[], Bounds::STRICT, options.clone())?;
     /// let bytes = all.to_bytes()?;
     /// assert_eq!(Accumulator::from_bytes(&bytes)?.rows(), 3);
     /// assert!(Accumulator::from_bytes(&bytes[..20]).is_err());
@@ -95,8 +95,9 @@ impl Accumulator {
         } = self.bounds;
         to.long(place(&NEGATIVE, negative));
         to.long(place(&OUT_OF_RANGE, out_of_range));
-        to.long(ignored.is_some().into());
-        to.long(ignored.unwrap_or(0).cast_unsigned());
+        ignored_parts(ignored)
+            .into_iter()
+            .for_each(|part| to.long(part));
         to.long(self.options.skip_nan.into());
         to.long(self.options.min_count as u64);
         to.long(self.options.ddof.to_bits());
@@ -170,6 +171,19 @@ impl Accumulator {
 
 fn place<T: PartialEq>(all: &[T], one: T) -> u64 {
     all.iter().position(|known| *known == one).unwrap_or(0) as u64
+}
+
+/// The kind of an ignored number, and the number.
+fn ignored_parts(ignored: Option<i128>) -> [u64; 2] {
+    let Some(number) = ignored else {
+        return [0, 0];
+    };
+    match (i64::try_from(number), u64::try_from(number)) {
+        (Ok(number), _) => [1, number.cast_unsigned()],
+        (_, Ok(number)) => [2, number],
+        // No index has such a number.
+        _ => [0, 0],
+    }
 }
 
 /// The kind of a fill value, and its two parts.
@@ -249,14 +263,19 @@ impl<'b> Rest<'b> {
 
     fn bounds(&mut self) -> Result<Bounds, Problem> {
         let (negative, out_of_range) = (self.one_of(&NEGATIVE)?, self.one_of(&OUT_OF_RANGE)?);
-        let (ignores, ignored) = (self.flag()?, self.long()?.cast_signed());
-        if !ignores && ignored != 0 {
+        let parts = [self.long()?, self.long()?];
+        let ignored = match parts {
+            [1, number] => Some(number.cast_signed().into()),
+            [2, number] => Some(number.into()),
+            _ => None,
+        };
+        if ignored_parts(ignored) != parts {
             return Err(self.refuse("the header is not one that is written"));
         }
         Ok(Bounds {
             negative,
             out_of_range,
-            ignored: ignores.then_some(ignored),
+            ignored,
         })
     }
 

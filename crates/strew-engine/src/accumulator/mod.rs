@@ -56,7 +56,7 @@ const FEW: usize = 4;
 ///
 /// let wanted = [Aggregate::Sum, Aggregate::Max];
 /// let options = AggregateOptions::default();
-/// let mut all = Accumulator::new(Some(3), &wanted, DType::I32, &[], Bounds::STRICT, &options)?;
+/// let mut all = Accumulator::new(Some(3), &wanted, DType::I32, &[], Bounds::STRICT, options.clone())?;
 /// for (values, index) in [([1i32, 5], [2i64, 0]), ([2, 6], [2, 2])] {
 ///     let (values, index) = (TensorView::from(&values), TensorView::from(&index));
 ///     all.update_dyn(&values.into_dyn(), &index.into_dyn(), None)?;
@@ -103,15 +103,16 @@ impl Accumulator {
         dtype: DType,
         shape: &[usize],
         bounds: Bounds,
-        options: &AggregateOptions,
+        options: AggregateOptions,
     ) -> Result<Self> {
-        let made = Self::empty(size, wanted, dtype, shape, bounds, options).and_then(|mut made| {
-            match made.is_sparse(made.rows, 0) {
-                true => made.touched = Some(Touched::default()),
-                false => made.states.grow(&made.kept, made.rows)?,
-            }
-            Ok(made)
-        });
+        let made =
+            Self::empty(size, wanted, dtype, shape, bounds, &options).and_then(|mut made| {
+                match made.is_sparse(made.rows, 0) {
+                    true => made.touched = Some(Touched::default()),
+                    false => made.states.grow(&made.kept, made.rows)?,
+                }
+                Ok(made)
+            });
         made.map_err(|problem| context().error(problem))
     }
 

@@ -120,7 +120,15 @@ impl Case {
 
     fn empty(&self) -> Accumulator {
         let (dtype, bounds) = (self.values.dtype(), self.bounds);
-        Accumulator::new(self.size, &self.wanted, dtype, &[2], bounds, &self.options).unwrap()
+        Accumulator::new(
+            self.size,
+            &self.wanted,
+            dtype,
+            &[2],
+            bounds,
+            self.options.clone(),
+        )
+        .unwrap()
     }
 
     /// Takes some of the updates, at their positions.
@@ -182,7 +190,7 @@ fn chunks_one_after_the_other_give_the_bits_of_one_call() {
             &case.wanted,
             size,
             bounds,
-            &case.options,
+            case.options.clone(),
         );
         let mut all = case.empty();
         let cuts = case.cuts(&mut state);
@@ -284,7 +292,7 @@ fn exact_sums_are_the_same_in_any_chunks_and_merges() {
             &case.wanted,
             case.size,
             case.bounds,
-            &case.options,
+            case.options.clone(),
         );
         let once = shown(&once.unwrap(), true);
         let mut merged = case.of(two..end);
@@ -326,11 +334,94 @@ fn hostile_exact_sums_are_refused_or_are_an_accumulator() {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         if let Ok(mut read) = Accumulator::from_bytes(&flipped) {
-            let again = Accumulator::from_bytes(&read.to_bytes().unwrap()).unwrap();
+            assert_eq!(read.to_bytes().unwrap(), flipped);
+            let again = Accumulator::from_bytes(&flipped).unwrap();
             let results = read.result().map(|results| shown(&results, true));
             assert_eq!(results, again.result().map(|results| shown(&results, true)));
             let _ = read.merge(&again).is_ok();
         }
+    }
+}
+
+#[test]
+fn bytes_that_are_taken_are_the_bytes_that_are_written() {
+    let mut state = 29;
+    let mut taken = 0;
+    for round in 0..60 {
+        let dtype = [DType::F64, DType::F32, DType::I64, DType::U8, DType::C128][round % 5];
+        let case = match round % 2 {
+            0 => Case::new(&mut state, dtype, &EXACT).exact(&mut state),
+            _ => Case::new(&mut state, dtype, &[Aggregate::Mean, Aggregate::First]),
+        };
+        let some = case.index.len().min(20);
+        let bytes = case.of(0..some).to_bytes().unwrap();
+        for _ in 0..200 {
+            let mut changed = bytes.clone();
+            for _ in 0..1 + random(&mut state) % 2 {
+                let at = random(&mut state) % changed.len();
+                changed[at] = match random(&mut state) % 4 {
+                    0 => 0,
+                    1 => 255,
+                    2 => changed[at] ^ 1 << (random(&mut state) % 8),
+                    _ => random(&mut state) as u8,
+                };
+            }
+            if let Ok(read) = Accumulator::from_bytes(&changed) {
+                taken += 1;
+                assert_eq!(read.to_bytes().unwrap(), changed, "round {round}");
+            }
+        }
+    }
+    assert!(taken > 1000, "{taken}");
+}
+
+#[test]
+fn planes_that_are_not_written_are_refused() {
+    let options = AggregateOptions {
+        exact: true,
+        ..AggregateOptions::default()
+    };
+    let mut all = Accumulator::new(
+        Some(1),
+        &[Aggregate::Sum],
+        DType::F64,
+        &[],
+        Bounds::STRICT,
+        options.clone(),
+    )
+    .unwrap();
+    let (values, index) = (TensorView::from(&[1.0f64]), TensorView::from(&[0i64]));
+    all.update_dyn(&values.into_dyn(), &index.into_dyn(), None)
+        .unwrap();
+    let bytes = all.to_bytes().unwrap();
+    // At the end stand the planes' number, a plane's number, its entry, and the byte of flags; then
+    // the byte that says that there is a value.
+    let planes = bytes.len() - 8 * 3 - 2;
+    assert_eq!(
+        bytes[planes..][..16],
+        [1, 0, 0, 0, 0, 0, 0, 0, 33, 0, 0, 0, 0, 0, 0, 0]
+    );
+    let with = |planes_of: &[(u64, i64)]| {
+        let mut made = bytes[..planes].to_vec();
+        made.extend((planes_of.len() as u64).to_le_bytes());
+        for (number, entry) in planes_of {
+            made.extend(number.to_le_bytes());
+            made.extend(entry.to_le_bytes());
+        }
+        made.extend(&bytes[bytes.len() - 2..]);
+        Accumulator::from_bytes(&made).map(|read| read.to_bytes().unwrap() == made)
+    };
+    for good in [&[(33, 1 << 18)][..], &[], &[(0, -(1 << 31)), (67, 1 << 20)]] {
+        assert_eq!(with(good), Ok(true), "{good:?}");
+    }
+    for bad in [
+        &[(33, 0)][..],
+        &[(33, 1 << 31)],
+        &[(34, 1), (33, 1)],
+        &[(33, 1), (33, 1)],
+        &[(68, 1)],
+    ] {
+        assert_eq!(with(bad).unwrap_err().class(), Class::Value, "{bad:?}");
     }
 }
 
@@ -347,7 +438,7 @@ fn what_has_no_exact_form_is_refused() {
             DType::F32,
             &[],
             Bounds::STRICT,
-            &options,
+            options.clone(),
         );
         assert_eq!(made.unwrap_err().problem().argument(), Some("exact"));
     }
@@ -357,7 +448,7 @@ fn what_has_no_exact_form_is_refused() {
         DType::I8,
         &[],
         Bounds::STRICT,
-        &options,
+        options.clone(),
     );
     assert!(made.is_ok());
 }
@@ -366,7 +457,7 @@ fn what_has_no_exact_form_is_refused() {
 fn what_depends_on_the_order_is_not_merged() {
     let options = AggregateOptions::default();
     let new = |dtype: DType, wanted: &[Aggregate]| {
-        Accumulator::new(Some(2), wanted, dtype, &[], Bounds::STRICT, &options).unwrap()
+        Accumulator::new(Some(2), wanted, dtype, &[], Bounds::STRICT, options.clone()).unwrap()
     };
     for wanted in [
         Aggregate::Sum,
@@ -409,7 +500,8 @@ fn an_update_that_fails_changes_nothing() {
         AggregateOptions::default(),
     );
     let dtype = DType::F64;
-    let mut all = Accumulator::new(None, &wanted, dtype, &[], Bounds::STRICT, &options).unwrap();
+    let mut all =
+        Accumulator::new(None, &wanted, dtype, &[], Bounds::STRICT, options.clone()).unwrap();
     let values = [1.0f64, 2.0, 3.0];
     let view = TensorView::from(&values).into_dyn();
     let index = TensorView::from(&[0i64, 2, 1]).into_dyn();
@@ -444,7 +536,16 @@ fn memory_follows_the_groups_with_values_where_they_are_few() {
         [Aggregate::Sum, Aggregate::Len],
         AggregateOptions::default(),
     );
-    let new = |size| Accumulator::new(size, &wanted, DType::I64, &[], Bounds::STRICT, &options);
+    let new = |size| {
+        Accumulator::new(
+            size,
+            &wanted,
+            DType::I64,
+            &[],
+            Bounds::STRICT,
+            options.clone(),
+        )
+    };
     let values = TensorView::from(&[5i64, 6, 7]).into_dyn();
     let far = TensorView::from(&[1i64 << 60, 3, 1 << 60]).into_dyn();
     let plan = Plan::new([3i64, 4, 0], Some(1000), Bounds::STRICT).unwrap();
@@ -479,7 +580,16 @@ fn memory_follows_the_groups_with_values_where_they_are_few() {
 #[test]
 fn a_plan_of_a_chunk_is_an_index() {
     let (wanted, options) = ([Aggregate::Len], AggregateOptions::default());
-    let new = |size| Accumulator::new(size, &wanted, DType::I8, &[], Bounds::STRICT, &options);
+    let new = |size| {
+        Accumulator::new(
+            size,
+            &wanted,
+            DType::I8,
+            &[],
+            Bounds::STRICT,
+            options.clone(),
+        )
+    };
     let drop = "drop".parse().unwrap();
     let plan = Plan::new([1i64, 9, 1], Some(2), drop).unwrap();
     let values = [1i8, 2, 3];
@@ -513,7 +623,7 @@ fn arguments_that_do_not_fit_are_named() {
             "size",
         ),
     ] {
-        let made = Accumulator::new(size, wanted, DType::F32, &[], bounds, &options);
+        let made = Accumulator::new(size, wanted, DType::F32, &[], bounds, options.clone());
         assert_eq!(made.unwrap_err().problem().argument(), Some(argument));
     }
 }

@@ -12,6 +12,7 @@ use crate::accumulator::{Accumulator, context, value};
 use crate::checks::{expect_dtype, expect_shape};
 use crate::plan::values::{Visit, visit};
 use crate::plan::{Plan, rows_of};
+use crate::scatter::bounds::OutOfRange;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::group_stats::read::{ReadRows, ReadValues};
 use strew_kernel::group_stats::state::Chunk;
@@ -142,11 +143,16 @@ impl Accumulator {
     fn rows_of_chunk(&self, index: &DynView<'_>) -> Result<(Vec<i64>, usize), Problem> {
         // Without a size every number that is not negative names a group.
         let size = self.size.unwrap_or(isize::MAX.cast_unsigned());
+        let (bounds, index) = self.bounds.of_index(index);
+        // What is too large for any size is not left out, as by a plan that has none.
+        if self.size.is_none() && bounds.out_of_range != OutOfRange::Error {
+            bounds.cells(&index, "index")?;
+        }
         let mut rows = try_vec("the list of rows of a chunk", index.len())?;
         let mut most = -1;
         let good = index.all_integers(|block| {
             for &number in block {
-                let Ok(row) = self.bounds.resolve(number, size) else {
+                let Ok(row) = bounds.resolve(number, size) else {
                     return false;
                 };
                 let row = row.unwrap_or(-1);
@@ -161,12 +167,13 @@ impl Accumulator {
         let position = vec![rows.len()];
         Err(Problem::IndexOutOfBounds {
             argument: "index",
-            value: index.show(&position).unwrap_or_default(),
+            value: bounds.value(&index, &position),
             position,
             axis: 0,
-            size: self
-                .size
-                .unwrap_or_else(|| self.rows().max(self.bounds.cells(index))),
+            size: Some(match self.size {
+                Some(size) => size,
+                None => self.rows().max(bounds.cells(&index, "index")?),
+            }),
         })
     }
 

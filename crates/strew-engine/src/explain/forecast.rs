@@ -25,7 +25,6 @@ use crate::scatter::Scatter;
 use crate::scatter::destinations::row_ids::RowNumbers;
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
-use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use strew_kernel::error::Problem;
 use strew_kernel::runtime::machine::Machine;
@@ -263,8 +262,8 @@ impl Scatter<'_> {
         machine: &OtherMachine,
         counted: Option<&Counted>,
     ) -> Result<Option<Forecast>, Problem> {
-        let one = with_threads(Some(NonZeroUsize::MIN), || self.execution())?;
-        let all = with_threads(Some(machine.cores()), || self.execution())?;
+        let one = with_threads(1, || self.execution())?;
+        let all = with_threads(machine.cores().get(), || self.execution())?;
         let pace = |execution: &Execution| match counted {
             Some(counted) => counted.pace(self, execution),
             None => Ok(None),

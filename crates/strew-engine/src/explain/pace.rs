@@ -216,7 +216,7 @@ impl Scatter<'_> {
         strategy: Strategy,
         split: Option<(Split, usize)>,
     ) -> Result<Option<f64>, Problem> {
-        let threads = NonZeroUsize::new(split.map_or(1, |(_, threads)| threads));
+        let threads = split.map_or(1, |(_, threads)| threads);
         let begun = self.begun(strategy);
         let reduction = Reduction {
             finish: match self.reduction.finish {

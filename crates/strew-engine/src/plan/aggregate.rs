@@ -386,7 +386,7 @@ impl Plan {
     /// let plan = Plan::new(&[2i64, 0, 2, 2], Some(3), Bounds::STRICT)?;
     /// let values = TensorView::from(&[1.0f32, 5.0, 2.0, 6.0]).into_dyn();
     /// let wanted = [Aggregate::Median, Aggregate::Count, Aggregate::CumMax];
-    /// let made = plan.aggregate_dyn(&values, 0, &wanted, &AggregateOptions::default())?;
+    /// let made = plan.aggregate_dyn(&values, 0, &wanted, AggregateOptions::default())?;
     /// let [median, count, most] = <[_; 3]>::try_from(made).unwrap();
     /// assert!(median.typed::<f32>().unwrap().as_slice()[1].is_nan());
     /// assert_eq!(count.typed::<i64>().unwrap().as_slice(), [1, 0, 3]);
@@ -405,14 +405,14 @@ impl Plan {
         src: &DynView<'_>,
         dim: i64,
         wanted: &[Aggregate],
-        options: &AggregateOptions,
+        options: AggregateOptions,
     ) -> Result<Vec<DynTensor>> {
-        aggregated(&Groups::Plan(self), src, dim, wanted, options)
+        aggregated(&Groups::Plan(self), src, dim, wanted, &options)
             .map_err(|problem| self.context().error(problem))
     }
 }
 
-pub(super) fn called() -> Context {
+fn called() -> Context {
     Context {
         operator: "aggregate".into(),
         ..crate::plan::context(None)
@@ -435,7 +435,7 @@ pub(super) fn called() -> Context {
 /// let index = TensorView::from(&[2i64, 0, 2, 2]).into_dyn();
 /// let values = TensorView::from(&[1.0f32, 5.0, 2.0, 6.0]).into_dyn();
 /// let options = AggregateOptions::default();
-/// let made = aggregate_dyn(&values, &index, 0, &[Aggregate::Max], None, Bounds::STRICT, &options)?;
+/// let made = aggregate_dyn(&values, &index, 0, &[Aggregate::Max], None, Bounds::STRICT, options.clone())?;
 /// let [most] = <[_; 1]>::try_from(made).unwrap();
 /// assert_eq!(most.typed::<f32>().unwrap().as_slice()[2], 6.0);
 /// # Ok::<(), strew::Error>(())
@@ -450,11 +450,11 @@ pub fn aggregate_dyn(
     wanted: &[Aggregate],
     size: Option<usize>,
     bounds: Bounds,
-    options: &AggregateOptions,
+    options: AggregateOptions,
 ) -> Result<Vec<DynTensor>> {
     let numbers = Numbers::new(index, size, bounds, "index");
     let made =
-        numbers.and_then(|numbers| aggregated(&Groups::Index(numbers), src, dim, wanted, options));
+        numbers.and_then(|numbers| aggregated(&Groups::Index(numbers), src, dim, wanted, &options));
     made.map_err(|problem| called().error(problem))
 }
 
@@ -556,12 +556,15 @@ mod tests {
                         ..AggregateOptions::default()
                     };
                     let plan = Plan::new_dyn(&index, size, bounds, None);
-                    let once = aggregate_dyn(&values, &index, dim, &WANTED, size, bounds, &options);
+                    let once =
+                        aggregate_dyn(&values, &index, dim, &WANTED, size, bounds, options.clone());
                     let Ok(plan) = plan else {
                         assert!(once.is_err());
                         continue;
                     };
-                    let planned = plan.aggregate_dyn(&values, dim, &WANTED, &options).unwrap();
+                    let planned = plan
+                        .aggregate_dyn(&values, dim, &WANTED, options.clone())
+                        .unwrap();
                     for (once, planned) in once.unwrap().iter().zip(&planned) {
                         assert_eq!(once.shape(), planned.shape());
                         assert_eq!(once.as_bytes(), planned.as_bytes());
@@ -588,7 +591,7 @@ mod tests {
                 &wanted,
                 Some(9),
                 strict,
-                &options,
+                options.clone(),
             );
             let error = made.unwrap_err();
             assert_eq!(error.class(), Class::Index);
@@ -598,7 +601,7 @@ mod tests {
             else {
                 panic!("{error}");
             };
-            assert_eq!((&position[..], &value[..]), (&[4321][..], "9"));
+            assert_eq!((&position[..], value.integer()), (&[4321][..], Some(9)));
         }
     }
 
@@ -614,7 +617,16 @@ mod tests {
         };
         let wanted = [Aggregate::TopK, Aggregate::ArgTopK];
         let strict = Bounds::STRICT;
-        let made = aggregate_dyn(&values, &index, 1, &wanted, Some(2), strict, &options).unwrap();
+        let made = aggregate_dyn(
+            &values,
+            &index,
+            1,
+            &wanted,
+            Some(2),
+            strict,
+            options.clone(),
+        )
+        .unwrap();
         let [best, places] = <[_; 2]>::try_from(made).unwrap();
         assert_eq!(best.shape(), [3, 2, 2]);
         let best = best.typed::<i32>().unwrap();
@@ -642,7 +654,15 @@ mod tests {
             ),
         ] {
             let wanted = [Aggregate::Sum];
-            let made = aggregate_dyn(&values, &index, 0, &wanted, None, Bounds::STRICT, &options);
+            let made = aggregate_dyn(
+                &values,
+                &index,
+                0,
+                &wanted,
+                None,
+                Bounds::STRICT,
+                options.clone(),
+            );
             let error = made.unwrap_err().to_string();
             assert!(error.ends_with(named), "{error}");
         }

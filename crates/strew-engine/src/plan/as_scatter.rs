@@ -198,7 +198,7 @@ mod tests {
                     };
                     let make = |wanted: &[Aggregate]| {
                         let view = src.view();
-                        aggregate_dyn(&view, &index, 0, wanted, Some(70), bounds, &options)
+                        aggregate_dyn(&view, &index, 0, wanted, Some(70), bounds, options.clone())
                             .unwrap()
                             .swap_remove(0)
                     };

@@ -4,7 +4,7 @@ use crate::choose::plan_cost::Way;
 use crate::plan::Plan;
 use crate::scatter::bounds::Bounds;
 use strew_kernel::error::Result;
-use strew_kernel::tensor::{DynView, Element, TensorView};
+use strew_kernel::tensor::{DynView, Index, TensorView};
 
 /// What a [`Plan`] is made of: [`Plan::builder`] begins one.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Plan {
     /// assert_eq!(sums.as_slice(), [5.0, 0.0, 9.0, 0.0]);
     /// # Ok::<(), strew::Error>(())
     /// ```
-    pub fn builder<'a, I: Element>(index: impl Into<TensorView<'a, I>>) -> PlanBuilder<'a> {
+    pub fn builder<'a, I: Index>(index: impl Into<TensorView<'a, I>>) -> PlanBuilder<'a> {
         PlanBuilder {
             index: index.into().into_dyn(),
             size: None,

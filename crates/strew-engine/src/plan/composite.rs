@@ -349,8 +349,14 @@ impl<A: Real> Passes<'_, A> {
     ) -> Result<(), Problem> {
         let cells = cells.view_mut().into_dyn();
         let plan = self.plan;
-        plan.scatter_into_dyn(updates, self.axis as i64, reduce, cells, true)
-            .map_err(own)
+        plan.scatter_into_dyn(
+            updates,
+            self.axis as i64,
+            reduce,
+            cells,
+            crate::plan::PlanIntoOptions::default(),
+        )
+        .map_err(own)
     }
 
     /// The sums of what the cells hold, if anything, and the updates.

@@ -109,7 +109,7 @@ impl Plan {
 
     /// How these reductions would run on this number of cores.
     fn told(&self, asked: &Asked<'_>, cores: NonZeroUsize) -> std::result::Result<Told, Problem> {
-        with_threads(Some(cores), || {
+        with_threads(cores.get(), || {
             self.tell(asked.dtype, asked.shape, asked.dim, asked.reduces)
         })
     }
@@ -167,7 +167,6 @@ impl Plan {
                 .iter()
                 .try_for_each(|&reduce| self.into(&source, 0, reduce, out.view_mut(), true)),
         };
-        let threads = NonZeroUsize::new(threads);
         // The first run makes the groups.
         with_threads(threads, &mut run)?;
         let mut shortest = Shortest::new();

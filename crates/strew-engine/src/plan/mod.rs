@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 mod aggregate_options;
+pub mod aggregates;
 mod as_scatter;
 pub mod builder;
 pub mod bytes;
@@ -16,7 +17,6 @@ pub mod positions;
 pub mod reduce;
 pub mod run;
 pub mod statistics;
-pub mod typed_aggregate;
 pub(crate) mod values;
 
 use crate::checks::{expect_dtype, expect_shape};
@@ -31,7 +31,7 @@ use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::histogram::Histogram;
 use strew_kernel::segment::row_ids::{Facts, Part, RowIds};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 pub use crate::plan::aggregate::{Aggregate, AggregateOptions, aggregate_dyn};
 pub use crate::plan::builder::PlanBuilder;
@@ -39,6 +39,7 @@ pub use crate::plan::composite::{Along, Composite, Passes, accumulators, divisor
 pub use crate::plan::fold::Fold;
 pub use crate::plan::members::Members;
 pub use crate::plan::reduce::Reduce;
+pub use crate::plan::run::PlanIntoOptions;
 pub use crate::plan::statistics::Among;
 
 /// Passes over an index that make a plan of it: its numbers, facts about them, and how many each
@@ -76,13 +77,13 @@ const PASSES: usize = 3;
 /// ```
 #[derive(Clone)]
 pub struct Plan {
-    index: Arc<Index>,
+    index: Arc<Analysed>,
     way: Option<Way>,
     threads: Option<usize>,
 }
 
 /// What a plan and its clones share.
-struct Index {
+struct Analysed {
     name: Option<String>,
     numbers: Arc<RowIds>,
     size: usize,
@@ -107,7 +108,7 @@ impl Plan {
     /// # Errors
     /// [`Class::Index`] for a number that names no row, [`Class::Value`] for another rank,
     /// [`Class::Type`] for another type, [`Class::Memory`].
-    pub fn new<I: Element>(
+    pub fn new<I: Index>(
         index: impl AsTensor<I>,
         size: Option<usize>,
         bounds: Bounds,
@@ -136,10 +137,11 @@ impl Plan {
         name: Option<&str>,
     ) -> Result<Self, Problem> {
         let size = rows_of(index, size, bounds)?;
+        let (bounds, index) = bounds.of_index(index);
         let mut numbers = RowIds::unset("the list of row numbers of a plan", index.len(), size)?;
         let meter = Meter::new(PASSES.saturating_mul(index.len()));
         let position = match numbers.parts(index.len().max(1)).first_mut() {
-            Some((_, part)) => resolve_all(index, bounds, size, part, &meter),
+            Some((_, part)) => resolve_all(&index, bounds, size, part, &meter),
             None => index.len(),
         };
         meter.check()?;
@@ -147,9 +149,9 @@ impl Plan {
             return Err(Problem::IndexOutOfBounds {
                 argument: "index",
                 position: vec![position],
-                value: index.show(&[position]).unwrap_or_default(),
+                value: bounds.value(&index, &[position]),
                 axis: 0,
-                size,
+                size: Some(size),
             });
         }
         Self::known(Arc::new(numbers), size, name, &meter)
@@ -190,7 +192,7 @@ impl Plan {
         meter.step(numbers.len());
         meter.check()?;
         Ok(Self {
-            index: Arc::new(Index {
+            index: Arc::new(Analysed {
                 name: name.map(str::to_owned),
                 numbers,
                 size,
@@ -390,7 +392,7 @@ pub(crate) fn rows_of(
     expect_dtype("index", index.dtype(), fits, "it must be an integer type")?;
     let size = match size {
         Some(size) => size,
-        None => bounds.cells(index),
+        None => bounds.cells(index, "index")?,
     };
     if isize::try_from(size).is_err() {
         return Err(Problem::Value {

@@ -22,6 +22,19 @@ use strew_kernel::tensor::{
 /// Fewer rows are in some cache, whatever their type.
 const LISTED_ROWS: usize = 1 << 20;
 
+/// How [`Plan::scatter_into`] writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanIntoOptions {
+    /// What a cell holds counts as one more of its updates.
+    pub include_self: bool,
+}
+
+impl Default for PlanIntoOptions {
+    fn default() -> Self {
+        Self { include_self: true }
+    }
+}
+
 impl Plan {
     /// Reduces the updates of each row into a new tensor.
     ///
@@ -57,16 +70,17 @@ impl Plan {
     /// Reduces the updates of each row into `out`, in place, as PyTorch's `scatter_reduce_` does.
     ///
     /// `out` has `src`'s type and shape but for `dim`, where it has [`size`](Self::size). What it
-    /// holds counts as one more update, or, without `include_self` and by [`Reduce::Assign`], is
+    /// holds counts as one more update, or, without
+    /// [`include_self`](PlanIntoOptions::include_self) and by [`Reduce::Assign`], is
     /// replaced in the rows that take an update. Other rows stay as they are.
     ///
     /// ```
     /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
-    /// use strew::{Bounds, Plan, Reduce};
+    /// use strew::{Bounds, Plan, PlanIntoOptions, Reduce};
     ///
     /// let plan = Plan::new(&[1i32, 1], Some(2), Bounds::STRICT)?;
     /// let mut out = [10.0f32, 20.0];
-    /// plan.scatter_into(&[1.0f32, 3.0], 0, Reduce::Mean, &mut out, true)?;
+    /// plan.scatter_into(&[1.0f32, 3.0], 0, Reduce::Mean, &mut out, PlanIntoOptions::default())?;
     /// assert_eq!(out, [10.0, 8.0]);
     /// # Ok::<(), strew::Error>(())
     /// ```
@@ -80,10 +94,10 @@ impl Plan {
         dim: i64,
         reduce: Reduce,
         out: impl Into<TensorViewMut<'a, T>>,
-        include_self: bool,
+        options: PlanIntoOptions,
     ) -> Result<()> {
         let (src, out) = (src.as_tensor().of_rust(), out.into().into_dyn());
-        self.scatter_into_dyn(&src, dim, reduce, out, include_self)
+        self.scatter_into_dyn(&src, dim, reduce, out, options)
     }
 
     /// [`scatter_into`](Self::scatter_into) with an element type known at run time.
@@ -97,9 +111,9 @@ impl Plan {
         dim: i64,
         reduce: Reduce,
         out: DynViewMut<'_>,
-        include_self: bool,
+        options: PlanIntoOptions,
     ) -> Result<()> {
-        self.into(src, dim, reduce, out, include_self)
+        self.into(src, dim, reduce, out, options.include_self)
             .map_err(|problem| self.context().error(problem))
     }
 

@@ -34,7 +34,7 @@ pub enum Groups<'g> {
 
 /// An index that is used once: statistics that take one pass read it as they go.
 pub struct Numbers<'n> {
-    index: &'n DynView<'n>,
+    index: DynView<'n>,
     bounds: Bounds,
     size: usize,
     /// What errors call the index.
@@ -49,12 +49,13 @@ impl<'n> Numbers<'n> {
     /// # Errors
     /// [`Problem::Shape`], [`Problem::DType`], [`Problem::Value`] for a size that is none.
     pub fn new(
-        index: &'n DynView<'n>,
+        index: &DynView<'n>,
         size: Option<usize>,
         bounds: Bounds,
         argument: &'static str,
     ) -> Result<Self, Problem> {
         let size = rows_of(index, size, bounds).map_err(|problem| named(problem, argument))?;
+        let (bounds, index) = bounds.of_index(index);
         Ok(Self {
             index,
             bounds,
@@ -64,8 +65,8 @@ impl<'n> Numbers<'n> {
         })
     }
 
-    pub(crate) fn index(&self) -> &'n DynView<'n> {
-        self.index
+    pub(crate) fn index(&self) -> &DynView<'n> {
+        &self.index
     }
 
     pub(crate) fn bounds(&self) -> Bounds {
@@ -86,9 +87,35 @@ impl<'n> Numbers<'n> {
         if let Some(plan) = self.plan.get() {
             return Ok(plan);
         }
-        let made = Plan::analyse(self.index, Some(self.size), self.bounds, None);
+        let made = Plan::analyse(&self.index, Some(self.size), self.bounds, None);
         let made = made.map_err(|problem| named(problem, self.argument))?;
         Ok(self.plan.get_or_init(|| made))
+    }
+}
+
+impl Groups<'_> {
+    /// The problem with the first number that names no group, if there is one.
+    fn expect_groups(&self) -> Result<(), Problem> {
+        let Self::Index(numbers) = self else {
+            return Ok(());
+        };
+        let Numbers {
+            index,
+            bounds,
+            size,
+            argument,
+            ..
+        } = numbers;
+        match bounds.first_error(index, *size, index.len()) {
+            None => Ok(()),
+            Some(at) => Err(Problem::IndexOutOfBounds {
+                argument,
+                position: vec![at],
+                value: bounds.value(index, &[at]),
+                axis: 0,
+                size: Some(*size),
+            }),
+        }
     }
 }
 
@@ -252,7 +279,8 @@ impl Groups<'_> {
                 };
                 let threads = threads(src.len().saturating_mul(src.dtype().size()));
                 while !make(&stream, &mut results, count, threads)? {
-                    // Finds the number, unless the index has changed meanwhile.
+                    self.expect_groups()?;
+                    // The index has changed meanwhile: a copy of its numbers does not.
                     stream.rows = &**self.plan()?.numbers();
                 }
             } else {

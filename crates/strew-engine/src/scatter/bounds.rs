@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
-use strew_kernel::error::{Class, Error, Problem};
-use strew_kernel::tensor::DynView;
+use strew_kernel::error::{Class, Error, IndexValue, Problem};
+use strew_kernel::tensor::{DType, DynView};
 use strew_kernel::walk::decode::Stretch;
 use strew_kernel::walk::geometry::OutOfBounds;
 
@@ -19,6 +19,10 @@ pub enum Negative {
     Wrap,
     /// Its update is left out.
     Drop,
+    /// It lies beyond the axis: a `uint64` value that `int64` cannot hold is read so, where one
+    /// such value is ignored.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    Beyond,
 }
 
 /// What an index beyond its axis means.
@@ -61,8 +65,9 @@ pub struct Bounds {
     pub negative: Negative,
     /// Those at or beyond the size, and those below zero that [`Negative`] leaves.
     pub out_of_range: OutOfRange,
-    /// A value whose updates are left out, whatever else it would mean.
-    pub ignored: Option<i64>,
+    /// A value whose updates are left out, whatever else it would mean. One that the index's type
+    /// cannot hold ignores nothing.
+    pub ignored: Option<i128>,
 }
 
 impl Bounds {
@@ -115,9 +120,44 @@ impl Bounds {
 
     /// The same rule, but updates with this index are left out, whatever else it would mean.
     #[must_use]
-    pub fn ignoring(self, value: i64) -> Self {
-        let ignored = Some(value);
+    pub fn ignoring(self, value: impl Into<i128>) -> Self {
+        let ignored = Some(value.into());
         Self { ignored, ..self }
+    }
+
+    /// The same rule for an index whose values are read as `i64`, and the index to read them from.
+    ///
+    /// Values beyond `i64` are all read as the largest one. That is enough to tell that they name
+    /// no cell, but not which of them is ignored: then they are read as negative ones.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    #[must_use]
+    pub fn of_index<'a>(self, index: &DynView<'a>) -> (Self, DynView<'a>) {
+        let fits = |value: &i128| match index.dtype() {
+            DType::U64 => u64::try_from(*value).is_ok(),
+            _ => i64::try_from(*value).is_ok(),
+        };
+        let ignored = self.ignored.filter(fits);
+        match ignored.map(u64::try_from) {
+            Some(Ok(value)) if value >= i64::MAX as u64 && index.dtype() == DType::U64 => {
+                let beyond = Self {
+                    negative: Negative::Beyond,
+                    ignored: Some(value.cast_signed().into()),
+                    ..self
+                };
+                (beyond, index.as_signed())
+            }
+            _ => (Self { ignored, ..self }, index.clone()),
+        }
+    }
+
+    /// The value at a coordinate of an index that [`of_index`](Self::of_index) gave.
+    pub(crate) fn value(self, index: &DynView<'_>, at: &[usize]) -> IndexValue {
+        match index.index_value(at).unwrap_or(IndexValue::Integer(0)) {
+            IndexValue::Integer(value) if value < 0 && self.negative == Negative::Beyond => {
+                (value + (1 << 64)).into()
+            }
+            value => value,
+        }
     }
 
     /// True if some index values leave their update out.
@@ -147,14 +187,14 @@ impl Bounds {
         let low = match (self.negative, self.out_of_range) {
             (Negative::Drop, _) | (_, OutOfRange::Drop | OutOfRange::Clip) => i64::MIN,
             (Negative::Wrap, OutOfRange::Error) => -size,
-            (Negative::Reject, OutOfRange::Error) => 0,
+            (Negative::Reject | Negative::Beyond, OutOfRange::Error) => 0,
         };
         match self.out_of_range {
             OutOfRange::Error => low..=size - 1,
             // There is no nearest cell where there is none.
             OutOfRange::Clip if size == 0 => match self.negative {
                 Negative::Drop => low..=-1,
-                Negative::Reject | Negative::Wrap => RangeInclusive::new(0, -1),
+                _ => RangeInclusive::new(0, -1),
             },
             OutOfRange::Drop | OutOfRange::Clip => low..=i64::MAX,
         }
@@ -169,7 +209,8 @@ impl Bounds {
         mut go_on: impl FnMut(usize) -> bool,
     ) -> bool {
         let valid = self.valid(size);
-        if let Some(ignored) = self.ignored.filter(|ignored| !valid.contains(ignored)) {
+        let ignored = self.ignored.and_then(|value| i64::try_from(value).ok());
+        if let Some(ignored) = ignored.filter(|ignored| !valid.contains(ignored)) {
             return index.all_integers(|block| {
                 let mut inside = block.iter().map(|v| *v == ignored || valid.contains(v));
                 inside.all(|inside| inside) && go_on(block.len())
@@ -188,26 +229,82 @@ impl Bounds {
         })
     }
 
+    /// The number, row by row, of the first value among the first `most` that is an error on an
+    /// axis of this size.
+    pub(crate) fn first_error(
+        self,
+        index: &DynView<'_>,
+        size: usize,
+        most: usize,
+    ) -> Option<usize> {
+        let valid = self.valid(size);
+        let (mut at, mut found) = (0, None);
+        index.all_integers(|block| {
+            let outside = |all, value: &i64| all | !valid.contains(value);
+            if block.iter().fold(false, outside) {
+                let error = |&value: &i64| self.resolve(value, size).is_err();
+                found = block.iter().position(error).map(|first| at + first);
+            }
+            at += block.len();
+            found.is_none() && at < most
+        });
+        found.filter(|&at| at < most)
+    }
+
     /// How many cells an index needs of which the largest value names the last: none if it names
     /// none.
     ///
     /// Values that are ignored do not count, nor does an index of other things than integers.
+    ///
+    /// # Errors
+    /// [`Problem::IndexOutOfBounds`] for a value that is too large for any axis.
     #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn cells(self, index: &DynView<'_>) -> usize {
-        let most = match self.ignored {
+    pub fn cells(self, index: &DynView<'_>, argument: &'static str) -> Result<usize, Problem> {
+        let (bounds, index) = self.of_index(index);
+        let most = match bounds.ignored {
             _ if index.is_empty() => None,
             None => index.max_integer(),
-            Some(ignored) => {
+            Some(_) => {
                 let mut most = None;
                 index.all_integers(|block| {
-                    let kept = block.iter().copied().filter(|&value| value != ignored);
-                    most = most.max(kept.max());
+                    most = most.max(bounds.kept(block).max());
                     true
                 });
                 most
             }
         };
-        usize::try_from(most.map_or(0, |most| most.saturating_add(1))).unwrap_or(0)
+        let most = most.unwrap_or(-1);
+        if most < i64::MAX {
+            return Ok(usize::try_from(most + 1).unwrap_or(0));
+        }
+        let mut at = 0;
+        index.all_integers(|block| {
+            let beyond = |value: &i64| bounds.kept(&[*value]).max() == Some(i64::MAX);
+            let found = block.iter().position(beyond);
+            at += found.unwrap_or(block.len());
+            found.is_none()
+        });
+        let position = match at < index.len() {
+            true => index.coordinate(at),
+            // Somebody else changed it meanwhile.
+            false => index.coordinate(0),
+        };
+        Err(Problem::IndexOutOfBounds {
+            argument,
+            value: bounds.value(&index, &position),
+            position: position.to_vec(),
+            axis: 0,
+            size: None,
+        })
+    }
+
+    /// The values that are not ignored; what lies beyond `i64` is its largest value.
+    fn kept(self, values: &[i64]) -> impl Iterator<Item = i64> {
+        let ignored = self.ignored;
+        let beyond = self.negative == Negative::Beyond;
+        let kept = values.iter().copied();
+        let kept = kept.filter(move |&value| ignored != Some(value.into()));
+        kept.map(move |value| if beyond && value < 0 { i64::MAX } else { value })
     }
 
     /// Whether one value inside the bounds is left out.
@@ -224,12 +321,13 @@ impl Bounds {
         // No axis is longer than isize::MAX.
         let size = size as i64;
         let mut at = value;
-        if self.ignored == Some(value) {
+        if self.ignored == Some(value.into()) {
             return Ok(None);
         }
         if at < 0 {
             match self.negative {
                 Negative::Reject => {}
+                Negative::Beyond => at = i64::MAX,
                 Negative::Wrap => at = at.saturating_add(size),
                 Negative::Drop => return Ok(None),
             }
@@ -301,7 +399,7 @@ mod tests {
         use OutOfRange as O;
         let interesting = [i64::MIN, -6, -5, -4, -1, 0, 1, 4, 5, 6, i64::MAX];
         let outcomes = [O::Error, O::Drop, O::Clip];
-        let ignored = [None, Some(-1), Some(2), Some(5), Some(i64::MAX)];
+        let ignored = [None, Some(-1), Some(2), Some(5), Some(i64::MAX.into())];
         for negative in [N::Reject, N::Wrap, N::Drop] {
             for (out_of_range, ignored) in
                 outcomes.into_iter().flat_map(|o| ignored.map(|i| (o, i)))
@@ -320,7 +418,7 @@ mod tests {
                     let valid = bounds.all_valid(&index, size, |_| true);
                     let resolves = bounds.resolve(value, size);
                     assert_eq!(valid, resolves.is_ok(), "{bounds:?}, {value} of {size}");
-                    if ignored == Some(value) {
+                    if ignored == Some(value.into()) {
                         assert!(bounds.drops() && matches!(resolves, Ok(None)));
                     }
                 }

@@ -252,27 +252,19 @@ impl Scatter<'_> {
         };
         let index = component.index.view().without_repeats();
         let WrongValues { falls, outside } = wrong_values(&index, pairing, limit)?;
-        let coordinate = |number: usize| {
-            let (mut rest, mut at) = (number, Dims::from_elem(0, index.rank()));
-            for (at, &len) in at.iter_mut().zip(index.shape()).rev() {
-                *at = rest % len;
-                rest /= len;
-            }
-            at
-        };
         let named = |at: &[usize]| format!("{}{:?}", component.argument, component.position(at));
         if let Some(Fall { at, value, before }) = falls {
             return Some(Problem::Value {
-                argument: named(&coordinate(at)),
+                argument: named(&index.coordinate(at)),
                 value: value.to_string(),
                 expected: format!("it must not be less than the value before it, {before}"),
             });
         }
         let (number, value) = outside?;
-        let at = coordinate(number);
-        let shown = index.show(&at).unwrap_or_else(|| value.to_string());
+        let at = index.coordinate(number);
+        let value = index.index_value(&at).unwrap_or(value.into());
         Some(match pairing {
-            Pairing::Ascending | Pairing::Picked => problem(component, &at, shown, limit),
+            Pairing::Ascending | Pairing::Picked => problem(component, &at, value, limit),
             Pairing::Pointers | Pairing::Spread => {
                 let side = if pairing == Pairing::Pointers {
                     self.updates
@@ -281,7 +273,7 @@ impl Scatter<'_> {
                 };
                 Problem::Value {
                     argument: named(&at),
-                    value: shown,
+                    value: value.to_string(),
                     expected: format!(
                         "it must be from 0 to {limit}, the size of {side} along dimension {axis}"
                     ),

@@ -4,7 +4,7 @@
 //! Both make one pass over their input, and write 8 bytes for each position (and axis).
 
 use crate::error::Problem;
-use crate::tensor::{Dims, DynView, Tensor};
+use crate::tensor::{DynView, Tensor};
 
 /// The positions, counted row by row, where a mask is true (not zero): 1-d.
 ///
@@ -63,21 +63,16 @@ pub fn unravel(
     });
     match wrong {
         None => Ok(all),
-        Some((at, value)) => Err(Problem::IndexOutOfBounds {
-            argument,
-            position: coordinate(at, positions.shape()).to_vec(),
-            value: value.to_string(),
-            axis: 0,
-            size,
-        }),
+        Some((at, value)) => {
+            let position = positions.coordinate(at);
+            let exact = positions.index_value(&position);
+            Err(Problem::IndexOutOfBounds {
+                argument,
+                position: position.to_vec(),
+                value: exact.unwrap_or(value.into()),
+                axis: 0,
+                size: Some(size),
+            })
+        }
     }
-}
-
-/// The coordinate of an element, counted row by row.
-fn coordinate(mut at: usize, shape: &[usize]) -> Dims {
-    let mut coordinate = Dims::from_slice(shape);
-    for len in coordinate.iter_mut().rev() {
-        (*len, at) = (at % *len, at / *len);
-    }
-    coordinate
 }

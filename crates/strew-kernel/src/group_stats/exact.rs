@@ -16,6 +16,7 @@
 //! a power of two, in sums of their own.
 
 use crate::error::Problem;
+use crate::exact::digits::carry_of;
 use crate::exact::number::Format;
 use crate::exact::planes::{PLANES, Planes};
 use crate::exact::quotient::Scaled;
@@ -436,7 +437,7 @@ impl<T: Value> Records<T> for ExactRecords {
             if count > PLANES {
                 return None;
             }
-            let mut planes = Vec::with_capacity(count);
+            let mut planes: Vec<(usize, Vec<i64>)> = Vec::with_capacity(count);
             for _ in 0..count {
                 let number = usize::try_from(u64::read(from)?).ok()?;
                 let (entries, rest) = from.split_at_checked(cells.checked_mul(8)?)?;
@@ -444,6 +445,10 @@ impl<T: Value> Records<T> for ExactRecords {
                 let mut plane = try_vec("exact sums", cells).ok()?;
                 let (entries, _) = entries.as_chunks();
                 plane.extend(entries.iter().map(|&entry| i64::from_le_bytes(entry)));
+                let ascends = planes.last().is_none_or(|&(last, _)| last < number);
+                if !ascends || !is_written(number, &plane) {
+                    return None;
+                }
                 planes.push((number, plane));
             }
             let (flags, rest) = from.split_at_checked(cells)?;
@@ -459,6 +464,13 @@ impl<T: Value> Records<T> for ExactRecords {
         }
         Some(())
     }
+}
+
+/// Whether a plane is one that is written: it is not all zeros, and its carries were taken.
+fn is_written(number: usize, plane: &[i64]) -> bool {
+    let any = plane.iter().any(|&entry| entry != 0);
+    // The last plane has no plane above it to carry to.
+    any && (number == PLANES - 1 || plane.iter().all(|&entry| carry_of(entry) == 0))
 }
 
 /// The format that results of a type are rounded to.

@@ -34,24 +34,21 @@ thread_local! {
     static OF_CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Does work whose runs may use that number of threads, whatever else was set; `None` changes
-/// nothing.
+/// Does work whose runs may use that number of threads, whatever else was set; 0 changes nothing.
 ///
 /// ```
 /// # use strew_kernel::runtime::threads as strew;
-/// use std::num::NonZeroUsize;
-///
-/// let used = strew::with_threads(NonZeroUsize::new(3), strew::num_threads);
+/// let used = strew::with_threads(3, strew::num_threads);
 /// assert_eq!(used.get(), 3);
 /// ```
-pub fn with_threads<R>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> R) -> R {
+pub fn with_threads<R>(threads: usize, work: impl FnOnce() -> R) -> R {
     struct Restore(usize);
     impl Drop for Restore {
         fn drop(&mut self) {
             OF_CALLS.set(self.0);
         }
     }
-    let _restore = threads.map(|threads| Restore(OF_CALLS.replace(threads.get())));
+    let _restore = (threads > 0).then(|| Restore(OF_CALLS.replace(threads)));
     work()
 }
 
@@ -194,6 +191,9 @@ fn pool(workers: usize) -> Option<Arc<Own>> {
     {
         return Some(pool.clone());
     }
+    if !has_room(workers) {
+        return None;
+    }
     // Not under the lock: a process that is forked meanwhile would inherit it locked.
     let making = Making::begin();
     let made = ThreadPoolBuilder::new()
@@ -213,6 +213,26 @@ fn pool(workers: usize) -> Option<Arc<Own>> {
         std::mem::forget(old);
     }
     Some(pool)
+}
+
+/// Address space that a thread takes until it has run something: its stack, and what glibc sets
+/// aside for its small memory.
+#[cfg(target_os = "linux")]
+const OF_A_THREAD: usize = (2 + 64) << 20;
+
+/// Whether there is address space for so many threads. glibc ends the process if a new thread finds
+/// none for what is local to it, and with a limit (`ulimit -v`) that happens.
+#[cfg(target_os = "linux")]
+fn has_room(workers: usize) -> bool {
+    let bytes = workers.saturating_add(1).saturating_mul(OF_A_THREAD);
+    let mut room = memmap2::MmapOptions::new();
+    room.len(bytes).no_reserve_swap().map_anon().is_ok()
+}
+
+/// Elsewhere nobody knows.
+#[cfg(not(target_os = "linux"))]
+fn has_room(_: usize) -> bool {
+    true
 }
 
 /// Whether some thread makes a pool just now, or a fork is about to come.
@@ -287,7 +307,7 @@ mod tests {
         });
         assert_eq!(available(), 2);
         let three = NonZeroUsize::new(3);
-        assert_eq!(with_threads(three, || with_threads(None, available)), 3);
+        assert_eq!(with_threads(3, || with_threads(0, available)), 3);
         assert_eq!(available(), 2);
         set_default_threads(three);
         assert_eq!(available(), 2);

@@ -191,10 +191,32 @@ mod sealed {
 ///
 /// The trait is sealed: it is implemented for `bool`, the integers of 8 to 64 bits, `usize` and
 /// `isize`, [`f16`](struct@f16), [`bf16`], `f32`, `f64`, [`Complex32`] and [`Complex64`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no element type of a tensor",
+    note = "elements are bool, integers of 8 to 64 bits, usize, isize, f16, bf16, f32, f64, Complex32 and Complex64"
+)]
 pub trait Element: Copy + Send + Sync + fmt::Debug + PartialEq + sealed::Sealed + 'static {
     /// The erased name of the type.
     const DTYPE: DType;
 }
+
+/// A Rust type that can be an element of an index: an integer.
+///
+/// The trait is sealed: it is implemented for the integers of 8 to 64 bits, `usize` and `isize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no index type: an index has integers",
+    note = "indices are integers of 8 to 64 bits, usize and isize"
+)]
+pub trait Index: Element {}
+
+macro_rules! indices {
+    ($($rust:ty),* $(,)?) => {$(impl Index for $rust {})*};
+}
+
+indices! { i8, i16, i32, i64, u8, u16, u32, u64 }
+
+#[cfg(target_pointer_width = "64")]
+indices! { usize, isize }
 
 macro_rules! elements {
     ($($rust:ty => $name:ident),* $(,)?) => {$(

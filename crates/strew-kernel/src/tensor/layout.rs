@@ -348,6 +348,18 @@ impl Layout {
         (self.shape()[axis], self.strides()[axis])
     }
 
+    /// The same axes of elements of another type, which must be as large and aligned alike.
+    pub(super) fn with_dtype(&self, dtype: DType) -> Self {
+        debug_assert_eq!(
+            (dtype.size(), dtype.align()),
+            (self.dtype.size(), self.dtype.align())
+        );
+        Self {
+            dtype,
+            ..self.clone()
+        }
+    }
+
     /// Elements of the same type along other axes.
     fn with(&self, axes: Axes) -> Self {
         Self {

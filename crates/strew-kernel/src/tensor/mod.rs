@@ -52,7 +52,7 @@ pub mod view;
 
 pub use crate::tensor::as_tensor::AsTensor;
 pub use crate::tensor::axes::{continues, joined};
-pub use crate::tensor::dtype::{DType, Element, UnknownDType};
+pub use crate::tensor::dtype::{DType, Element, Index, UnknownDType};
 pub use crate::tensor::footprint::{footprint, lines};
 pub use crate::tensor::layout::{Dims, Layout, Strides};
 pub use crate::tensor::list::List;

@@ -219,6 +219,18 @@ impl<T: Element> Tensor<T> {
         self.inner.shape()
     }
 
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.inner.layout.len()
+    }
+
+    /// True if there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The elements, row by row.
     #[must_use]
     pub fn as_slice(&self) -> &[T] {

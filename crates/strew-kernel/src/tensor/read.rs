@@ -9,6 +9,7 @@
 //! - Measured: checks: N 1.22, E-transposed 1.04
 //! - Holds: `stretch` compares the first and last byte with the view's extent, and alignment
 
+use crate::error::IndexValue;
 use crate::runtime::machine::WAKE;
 use crate::runtime::threads::{available, share};
 use crate::tensor::dtype::DType;
@@ -33,7 +34,8 @@ impl DynView<'_> {
     /// Calls `each` with the number and the value, as `i64`, of `count` index values from byte
     /// offset `at` on, `stride` bytes apart.
     ///
-    /// Values beyond `i64` become `i64::MAX`, which no axis is long enough for. Floats are
+    /// Values beyond `i64` become `i64::MAX`, which no axis is long enough for;
+    /// [`as_signed`](Self::as_signed) keeps them apart. Floats are
     /// truncated toward zero; NaN and the infinities become `i64::MIN`. Reads nothing and
     /// returns false if that would leave the view or if the elements are no real numbers.
     #[inline(always)]
@@ -135,6 +137,38 @@ impl DynView<'_> {
         })
     }
 
+    /// The number at a coordinate, as it is stored; `None` if there is none, or it is complex.
+    #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn index_value(&self, coordinate: &[usize]) -> Option<IndexValue> {
+        let offset = self.layout().offset(coordinate)?;
+        let ptr = self.as_ptr().wrapping_offset(offset);
+        macro_rules! read {
+            ($t:ty) => {
+                // SAFETY: the offset is that of an element of this type.
+                unsafe { ptr.cast::<$t>().read() }
+            };
+        }
+        // The shortest number that a narrow float is read as: 5.3, not 5.300000190734863.
+        let shortest =
+            |value: f32| IndexValue::Float(value.to_string().parse().unwrap_or(f64::NAN));
+        Some(match self.dtype() {
+            DType::Bool | DType::C64 | DType::C128 => return None,
+            DType::I8 => read!(i8).into(),
+            DType::I16 => read!(i16).into(),
+            DType::I32 => read!(i32).into(),
+            DType::I64 => read!(i64).into(),
+            DType::U8 => read!(u8).into(),
+            DType::U16 => read!(u16).into(),
+            DType::U32 => read!(u32).into(),
+            DType::U64 => read!(u64).into(),
+            DType::F16 => shortest(read!(f16).into()),
+            DType::BF16 => shortest(read!(bf16).into()),
+            DType::F32 => shortest(read!(f32)),
+            DType::F64 => IndexValue::Float(read!(f64)),
+        })
+    }
+
     /// The elements of an integer or float view as `i64`, row by row, as for an index; `None` if
     /// they are no numbers.
     #[must_use]
@@ -195,13 +229,18 @@ impl DynView<'_> {
             DType::C64 => search!(Complex32, Complex32::ZERO),
             DType::C128 => search!(Complex64, Complex64::ZERO),
         };
-        (!none).then(|| {
-            let mut at = self.dims();
-            for len in at.iter_mut().rev() {
-                (*len, before) = (before % *len, before / *len);
-            }
-            at
-        })
+        (!none).then(|| self.coordinate(before))
+    }
+
+    /// The coordinate of an element, counted row by row. There must be one.
+    #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn coordinate(&self, mut at: usize) -> Dims {
+        let mut coordinate = self.dims();
+        for len in coordinate.iter_mut().rev() {
+            (*len, at) = (at % *len, at / *len);
+        }
+        coordinate
     }
 
     /// The largest element of an integer or float view; `None` if there is none.

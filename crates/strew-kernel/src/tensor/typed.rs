@@ -188,6 +188,31 @@ impl<'a, T: Element> From<&'a Vec<T>> for TensorView<'a, T> {
     }
 }
 
+impl<'a, T: Element> From<&'a Box<[T]>> for TensorView<'a, T> {
+    fn from(slice: &'a Box<[T]>) -> Self {
+        (&**slice).into()
+    }
+}
+
+impl<'a, T: Element, const M: usize> From<&'a [[T; M]]> for TensorView<'a, T> {
+    fn from(rows: &'a [[T; M]]) -> Self {
+        Self::from_slice(rows.as_flattened(), &[rows.len(), M])
+            .expect("a slice fits the address space")
+    }
+}
+
+impl<'a, T: Element, const M: usize, const N: usize> From<&'a [[T; M]; N]> for TensorView<'a, T> {
+    fn from(rows: &'a [[T; M]; N]) -> Self {
+        rows.as_slice().into()
+    }
+}
+
+impl<'a, T: Element, const M: usize> From<&'a Vec<[T; M]>> for TensorView<'a, T> {
+    fn from(rows: &'a Vec<[T; M]>) -> Self {
+        rows.as_slice().into()
+    }
+}
+
 impl<'a, T: Element> From<&TensorView<'a, T>> for TensorView<'a, T> {
     fn from(view: &TensorView<'a, T>) -> Self {
         view.clone()
@@ -210,6 +235,33 @@ impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for TensorViewMut<'a, 
 impl<'a, T: Element> From<&'a mut Vec<T>> for TensorViewMut<'a, T> {
     fn from(vec: &'a mut Vec<T>) -> Self {
         vec.as_mut_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Box<[T]>> for TensorViewMut<'a, T> {
+    fn from(slice: &'a mut Box<[T]>) -> Self {
+        (&mut **slice).into()
+    }
+}
+
+impl<'a, T: Element, const M: usize> From<&'a mut [[T; M]]> for TensorViewMut<'a, T> {
+    fn from(rows: &'a mut [[T; M]]) -> Self {
+        let shape = [rows.len(), M];
+        Self::from_slice(rows.as_flattened_mut(), &shape).expect("a slice fits the address space")
+    }
+}
+
+impl<'a, T: Element, const M: usize, const N: usize> From<&'a mut [[T; M]; N]>
+    for TensorViewMut<'a, T>
+{
+    fn from(rows: &'a mut [[T; M]; N]) -> Self {
+        rows.as_mut_slice().into()
+    }
+}
+
+impl<'a, T: Element, const M: usize> From<&'a mut Vec<[T; M]>> for TensorViewMut<'a, T> {
+    fn from(rows: &'a mut Vec<[T; M]>) -> Self {
+        rows.as_mut_slice().into()
     }
 }
 

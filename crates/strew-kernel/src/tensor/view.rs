@@ -144,7 +144,7 @@ impl<'a> DynView<'a> {
     /// A view of some of this view's elements, `moved` bytes from its origin.
     ///
     /// Private: [`Layout`]'s transformations give layouts whose elements are all elements of the
-    /// original, and every caller in this file passes one of theirs, or a layout of as many
+    /// original, or as large ones in their places, and every caller in this file passes one of theirs, or a layout of as many
     /// elements over a contiguous view.
     fn with_layout(&self, moved: isize, layout: Layout) -> Self {
         Self {
@@ -221,6 +221,18 @@ impl<'a> DynView<'a> {
     pub fn slice(&self, axis: usize, start: usize, step: isize, count: usize) -> Option<Self> {
         let (layout, moved) = self.layout.slice(axis, start, step, count)?;
         Some(self.with_layout(moved, layout))
+    }
+
+    /// A `uint64` view as one of `int64`: values beyond `int64` are negative there. Others as they
+    /// are.
+    #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn as_signed(&self) -> Self {
+        match self.dtype() {
+            // Both types have 8 bytes and the same alignment, and any bytes are values of both.
+            DType::U64 => self.with_layout(0, self.layout.with_dtype(DType::I64)),
+            _ => self.clone(),
+        }
     }
 
     /// A 0-d view as one of shape `[1]`; others as they are.

@@ -61,17 +61,20 @@ pub use crate::dialect::framework::operator::{
     Argument, Arguments, Integers, Kind, Operator, Value, find,
 };
 pub use crate::dialect::strew::{
-    ScatterOptions, gather, gather_dyn, scatter, scatter_dyn, scatter_into,
+    GatherOptions, ScatterIntoOptions, ScatterOptions, gather, gather_dyn, scatter, scatter_dyn,
+    scatter_into,
 };
 pub use strew_engine::plan::Plan;
 pub use strew_engine::plan::aggregate::{
     Aggregate, AggregateOptions, Fractions, QuantileMethod, RankMethod, aggregate_dyn,
 };
+pub use strew_engine::plan::aggregates;
+pub use strew_engine::plan::aggregates::aggregate;
 pub use strew_engine::plan::builder::PlanBuilder;
 pub use strew_engine::plan::fold::Fold;
 pub use strew_engine::plan::members::Members;
 pub use strew_engine::plan::reduce::Reduce;
-pub use strew_engine::plan::typed_aggregate::aggregate;
+pub use strew_engine::plan::run::PlanIntoOptions;
 /// Every operator of every dialect.
 pub static OPERATORS: &[&[Operator]] = &[
     #[cfg(feature = "mxnet")]

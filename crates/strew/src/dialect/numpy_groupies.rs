@@ -531,12 +531,11 @@ fn numbered<'a>(
     }
     let mut sizes = Dims::new();
     for axis in 0..axes {
-        let most = numbers_along(&group_idx, axis).filter(|row| !row.is_empty());
-        let most = most.and_then(|row| row.max_integer());
-        let found = most.map_or(0, |most| {
-            usize::try_from(most).map_or(0, |most| most.saturating_add(1))
+        sizes.push(match (&asked, numbers_along(&group_idx, axis)) {
+            (Some(asked), _) => asked[axis],
+            (None, Some(row)) => Bounds::STRICT.cells(&row, "group_idx")?,
+            (None, None) => 0,
         });
-        sizes.push(asked.as_ref().map_or(found, |asked| asked[axis]));
     }
     if group_idx.rank() == 1 {
         return Ok((group_idx.into(), sizes));
@@ -558,30 +557,28 @@ fn flattened(group_idx: &DynView<'_>, sizes: &[usize]) -> Result<Tensor<i64>, Pr
     let count = group_idx.shape()[1];
     let mut flat = Tensor::<i64>::zeros(&[count])?;
     for (axis, &size) in sizes.iter().enumerate() {
+        let Some(row) = numbers_along(group_idx, axis).filter(|row| !row.is_empty()) else {
+            continue;
+        };
         let mut at = 0;
-        let mut wrong = None;
         let places = flat.as_mut_slice();
-        let numbers = numbers_along(group_idx, axis).filter(|row| !row.is_empty());
-        numbers.map(|row| {
-            row.all_integers(|block| {
-                for &value in block {
-                    if !usize::try_from(value).is_ok_and(|value| value < size) {
-                        wrong = Some((at, value));
-                        return false;
-                    }
-                    places[at] = places[at].wrapping_mul(size as i64).wrapping_add(value);
-                    at += 1;
+        let inside = row.all_integers(|block| {
+            for &value in block {
+                if !usize::try_from(value).is_ok_and(|value| value < size) {
+                    return false;
                 }
-                true
-            })
+                places[at] = places[at].wrapping_mul(size as i64).wrapping_add(value);
+                at += 1;
+            }
+            true
         });
-        if let Some((at, value)) = wrong {
+        if let (false, Some(value)) = (inside, row.index_value(&[at])) {
             return Err(Problem::IndexOutOfBounds {
                 argument: "group_idx",
                 position: vec![axis, at],
-                value: value.to_string(),
+                value,
                 axis,
-                size,
+                size: Some(size),
             });
         }
     }

@@ -18,7 +18,7 @@ use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Held, Tensor};
+use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Held, Index, Tensor};
 
 const REGIONS: &[&str] = &["set", "add", "mul", "max", "min"];
 
@@ -151,7 +151,7 @@ pub enum OutOfBounds {
 /// # Errors
 /// [`Class::Type`] for element types, [`Class::Value`] for dimension numbers and shapes that do not
 /// fit.
-pub fn scatter<T: Element, I: Element>(
+pub fn scatter<T: Element, I: Index>(
     operand: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,

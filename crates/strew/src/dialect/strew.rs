@@ -19,7 +19,7 @@ use strew_engine::scatter::reduction::{Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{
-    AsTensor, Dims, DynTensor, DynView, DynViewMut, Element, Scalar, Tensor, TensorViewMut,
+    AsTensor, Dims, DynTensor, DynView, DynViewMut, Element, Index, Scalar, Tensor, TensorViewMut,
 };
 
 const SRC: Argument = Argument::needed("src", Kind::Tensor, "rank 1 or more, any dtype");
@@ -148,8 +148,6 @@ pub(super) const OPERATORS: &[Operator] = &[
 pub struct ScatterOptions {
     /// The result's size along `dim`; `None`: the largest index that counts, plus 1.
     pub dim_size: Option<usize>,
-    /// How elements of one cell are reduced.
-    pub reduce: Reduce,
     /// What an index that names no cell means, and which indices are ignored.
     pub bounds: Bounds,
     /// The value of cells that no element goes to; `None`: 0, and 1 for a product. Not for
@@ -161,7 +159,43 @@ impl Default for ScatterOptions {
     fn default() -> Self {
         Self {
             dim_size: None,
-            reduce: Reduce::Sum,
+            bounds: Bounds::STRICT,
+            fill_value: None,
+        }
+    }
+}
+
+/// How [`scatter_into`] writes.
+#[derive(Clone, Copy, Debug)]
+pub struct ScatterIntoOptions {
+    /// What a cell holds is one more of its elements. Without it, cells that elements go to forget
+    /// what they held. [`Reduce::Assign`] replaces it in any case.
+    pub include_self: bool,
+    /// What an index that names no cell means, and which indices are ignored.
+    pub bounds: Bounds,
+}
+
+impl Default for ScatterIntoOptions {
+    fn default() -> Self {
+        Self {
+            include_self: true,
+            bounds: Bounds::STRICT,
+        }
+    }
+}
+
+/// What [`gather`] makes of an index that names no element.
+#[derive(Clone, Copy, Debug)]
+pub struct GatherOptions {
+    /// What it means, and which indices are ignored.
+    pub bounds: Bounds,
+    /// The result where an index is left out; `None`: 0.
+    pub fill_value: Option<Scalar>,
+}
+
+impl Default for GatherOptions {
+    fn default() -> Self {
+        Self {
             bounds: Bounds::STRICT,
             fill_value: None,
         }
@@ -177,17 +211,16 @@ impl Default for ScatterOptions {
 ///   means are rounded down. 16-bit floats accumulate in `f32` and are rounded once.
 ///
 /// ```
-/// use ndarray::array;
 /// use strew::{Reduce, ScatterOptions, scatter};
 ///
-/// let src = array![[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]];
+/// let src = [[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]];
 /// let options = ScatterOptions { dim_size: Some(3), ..ScatterOptions::default() };
-/// let sums = scatter(&src, &[2u8, 0, 2], 0, &options)?;
-/// assert_eq!(sums.to_ndarray(), array![[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]].into_dyn());
+/// let sums = scatter(src, [2u8, 0, 2], 0, Reduce::Sum, options)?;
+/// assert_eq!(sums.to_string(), "[[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]]");
 ///
-/// let options = ScatterOptions { reduce: Reduce::Amax, fill_value: Some((-1.0).into()), ..options };
-/// let most = scatter(&src, &[2u8, 0, 2], 0, &options)?;
-/// assert_eq!(most.to_ndarray(), array![[3.0, 4.0], [-1.0, -1.0], [5.0, 6.0]].into_dyn());
+/// let options = ScatterOptions { fill_value: Some((-1.0).into()), ..options };
+/// let most = scatter(src, [2u8, 0, 2], 0, Reduce::Amax, options)?;
+/// assert_eq!(most.to_string(), "[[3.0, 4.0], [-1.0, -1.0], [5.0, 6.0]]");
 /// # Ok::<(), strew::Error>(())
 /// ```
 ///
@@ -195,15 +228,16 @@ impl Default for ScatterOptions {
 /// [`Class::Index`] for a wrong `dim` and an index that names no cell, [`Class::Type`] for an index
 /// of another type and for types that a reduction is not defined for, [`Class::Value`] for shapes
 /// and values that do not fit, [`Class::Memory`].
-pub fn scatter<T: Element, I: Element>(
+pub fn scatter<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
-    options: &ScatterOptions,
+    reduce: Reduce,
+    options: ScatterOptions,
 ) -> Result<Tensor<T>> {
     let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     Ok(crate::dialect::typed(
-        new(src, &index, dim, options)?.tensor,
+        new(src, &index, dim, reduce, options)?.tensor,
     ))
 }
 
@@ -212,10 +246,11 @@ pub fn scatter_dyn(
     src: DynView<'_>,
     index: &DynView<'_>,
     dim: i64,
-    options: &ScatterOptions,
+    reduce: Reduce,
+    options: ScatterOptions,
 ) -> Result<DynTensor> {
     Ok(crate::dialect::tensor(
-        new(src, index, dim, options)?.tensor,
+        new(src, index, dim, reduce, options)?.tensor,
     ))
 }
 
@@ -223,60 +258,57 @@ fn new<'a>(
     src: DynView<'a>,
     index: &DynView<'a>,
     dim: i64,
-    options: &ScatterOptions,
+    reduce: Reduce,
+    options: ScatterOptions,
 ) -> Result<Output> {
-    let size = options.dim_size.map(int);
     let to = To {
-        dim_size: size,
+        dim_size: options.dim_size.map(int),
         fill_value: options.fill_value,
         ..To::default()
     };
-    let described = describe(src, index, dim, to, options.reduce, options.bounds);
+    let described = describe(src, index, dim, to, reduce, options.bounds);
     context("strew.scatter").call(described)?.run()
 }
 
 /// [`scatter`] into an existing tensor, in place.
 ///
-/// * `src`, `index`, `dim`: as by [`scatter`]. `out` has `src`'s shape but for `dim`.
-/// * `include_self`: with it, what a cell holds is one more of its elements. Without it, cells that
-///   elements go to forget what they held. All other cells stay as they are.
-///   [`Reduce::Assign`] replaces what a cell holds in any case.
-/// * `bounds`: what an index means that names no cell.
+/// * `src`, `index`, `dim`, `reduce`: as by [`scatter`].
+/// * `out` has `src`'s shape but for `dim`. Cells that no element goes to stay as they are.
 ///
 /// ```
-/// use ndarray::{Array2, array};
-/// use strew::{Bounds, Reduce, scatter_into};
+/// use strew::{Bounds, Reduce, ScatterIntoOptions, scatter_into};
 ///
 /// let mut totals = [10, 20, 30];
-/// scatter_into(&[1, 2, 4], &[2i64, 2, 0], -1, &mut totals, Reduce::Sum, true, Bounds::STRICT)?;
+/// let options = ScatterIntoOptions::default();
+/// scatter_into([1, 2, 4], [2i64, 2, 0], -1, Reduce::Sum, &mut totals, options)?;
 /// assert_eq!(totals, [14, 20, 33]);
 ///
 /// // The update of a KV cache: each new row replaces the row of its slot; -1 is no slot.
-/// let mut cache = Array2::<f32>::zeros((4, 2));
-/// let new = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
-/// scatter_into(&new, &[3, -1, 0], 0, &mut cache, Reduce::Assign, true, Bounds::DROP)?;
-/// assert_eq!(cache, array![[5.0, 6.0], [0.0, 0.0], [0.0, 0.0], [1.0, 2.0]]);
+/// let mut cache = vec![[0.0f32; 2]; 4];
+/// let new = [[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]];
+/// let options = ScatterIntoOptions { bounds: Bounds::DROP, ..options };
+/// scatter_into(new, [3, -1, 0], 0, Reduce::Assign, &mut cache, options)?;
+/// assert_eq!(cache, [[5.0, 6.0], [0.0, 0.0], [0.0, 0.0], [1.0, 2.0]]);
 /// # Ok::<(), strew::Error>(())
 /// ```
 ///
 /// # Errors
 /// As [`scatter`]; `out` is then unchanged.
-pub fn scatter_into<'a, T: Element, I: Element>(
+pub fn scatter_into<'a, T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
-    out: impl Into<TensorViewMut<'a, T>>,
     reduce: Reduce,
-    include_self: bool,
-    bounds: Bounds,
+    out: impl Into<TensorViewMut<'a, T>>,
+    options: ScatterIntoOptions,
 ) -> Result<()> {
     let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     let to = To {
         out: Some(out.into().into_dyn()),
-        include_self,
+        include_self: options.include_self,
         ..To::default()
     };
-    let described = describe(src, &index, dim, to, reduce, bounds);
+    let described = describe(src, &index, dim, to, reduce, options.bounds);
     context("strew.scatter").call(described)?.run_in_place()
 }
 
@@ -286,32 +318,30 @@ pub fn scatter_into<'a, T: Element, I: Element>(
 /// * `index`: any integer type. A 1-d index takes whole slices: the result has its size along
 ///   `dim`. Otherwise it has `src`'s rank, and both are broadcast apart from `dim`; the result has
 ///   the index's size there.
-/// * `fill_value`: the result where `bounds` leave an index out; `None`: 0.
 ///
 /// ```
-/// use ndarray::array;
-/// use strew::{Bounds, gather};
+/// use strew::{Bounds, GatherOptions, gather};
 ///
-/// let src = array![[1, 2], [3, 4]];
-/// let rows = gather(&src, &[1u32, 1, 0], 0, Bounds::STRICT, None)?;
-/// assert_eq!(rows.to_ndarray(), array![[3, 4], [3, 4], [1, 2]].into_dyn());
-/// let one_each = gather(&src, &array![[1i64], [-1]], 1, Bounds::DROP, Some(7.into()))?;
-/// assert_eq!(one_each.to_ndarray(), array![[2], [7]].into_dyn());
+/// let src = [[1, 2], [3, 4]];
+/// let rows = gather(src, [1u32, 1, 0], 0, GatherOptions::default())?;
+/// assert_eq!(rows.to_string(), "[[3, 4], [3, 4], [1, 2]]");
+/// let options = GatherOptions { bounds: Bounds::DROP, fill_value: Some(7.into()) };
+/// let one_each = gather(src, [[1i64], [-1]], 1, options)?;
+/// assert_eq!(one_each.to_string(), "[[2], [7]]");
 /// # Ok::<(), strew::Error>(())
 /// ```
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn gather<T: Element, I: Element>(
+pub fn gather<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
-    bounds: Bounds,
-    fill_value: Option<Scalar>,
+    options: GatherOptions,
 ) -> Result<Tensor<T>> {
     let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
     context("strew.gather")
-        .call(picked(src, index, dim, bounds, fill_value))?
+        .call(picked(src, index, dim, options))?
         .run_typed()
 }
 
@@ -320,11 +350,10 @@ pub fn gather_dyn(
     src: DynView<'_>,
     index: DynView<'_>,
     dim: i64,
-    bounds: Bounds,
-    fill_value: Option<Scalar>,
+    options: GatherOptions,
 ) -> Result<DynTensor> {
     context("strew.gather")
-        .call(picked(src, index, dim, bounds, fill_value))?
+        .call(picked(src, index, dim, options))?
         .run_dyn()
 }
 
@@ -366,13 +395,14 @@ fn lower_gather<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
     let dim = args.optional_int("dim").unwrap_or(-1);
     let bounds = bounds(args);
     let fill_value = args.optional_scalar("fill_value");
-    let described = bounds.and_then(|bounds| picked(src, index, dim, bounds, fill_value));
+    let described =
+        bounds.and_then(|bounds| picked(src, index, dim, GatherOptions { bounds, fill_value }));
     context("strew.gather").call(described)
 }
 
 fn bounds(args: &mut Arguments<'_>) -> Result<Bounds, Problem> {
     let mode = args.optional_text("mode");
-    let ignored = args.optional_int("ignore_index");
+    let ignored = args.optional_wide("ignore_index");
     let bounds = Bounds::named(mode.as_deref().unwrap_or("error"))?;
     Ok(Bounds { ignored, ..bounds })
 }
@@ -421,12 +451,13 @@ fn describe<'a>(
 ) -> Result<Scatter<'a>, Problem> {
     let dim = checked(&src, index, dim)?;
     reduce.check(src.dtype())?;
-    let (expanded, place) = expand(index, &src, dim)?;
+    let (bounds, index) = bounds.of_index(index);
+    let (expanded, place) = expand(&index, &src, dim)?;
     let mut shape = src.dims();
     shape[dim] = match (&to.out, to.dim_size) {
         (Some(out), _) => out.shape().get(dim).copied().unwrap_or(0),
         (None, Some(size)) => expect_size("dim_size", size)?,
-        (None, None) => bounds.cells(index),
+        (None, None) => bounds.cells(&index, "index")?,
     };
     let destinations = Destinations::elements(&shape, "index", &expanded, dim, place, bounds)?;
     let (reduction, target) = match to.out {
@@ -534,10 +565,10 @@ fn picked<'a>(
     src: DynView<'a>,
     index: DynView<'a>,
     dim: i64,
-    bounds: Bounds,
-    fill_value: Option<Scalar>,
+    GatherOptions { bounds, fill_value }: GatherOptions,
 ) -> Result<Gather<'a>, Problem> {
     let dim = checked(&src, &index, dim)?;
+    let (bounds, index) = bounds.of_index(&index);
     let fill = fill_value
         .map(|fill| fill.unwrapped("fill_value", src.dtype()))
         .transpose()?;

@@ -10,7 +10,7 @@ use crate::grad::route::Route;
 use crate::grad::{context, expect_field, expect_like, typed};
 use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor, shaped};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor, shaped};
 
 /// The gradients of [`scatter_mul`](crate::mindspore::scatter_mul) with respect to `input_x` and to
 /// `updates`, given that of its result.
@@ -33,7 +33,7 @@ use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor, shaped
 /// # Errors
 /// As the operator's; [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for a type without
 /// gradients.
-pub fn scatter_mul_vjp<T: Element, I: Element, U: Element>(
+pub fn scatter_mul_vjp<T: Element, I: Index, U: Element>(
     grad: impl AsTensor<T>,
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,
@@ -85,7 +85,7 @@ pub fn scatter_mul_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_mul_vjp`].
-pub fn scatter_mul_jvp<T: Element, I: Element, U: Element>(
+pub fn scatter_mul_jvp<T: Element, I: Index, U: Element>(
     input_x_tangent: impl AsTensor<T>,
     updates_tangent: impl AsTensor<U>,
     input_x: impl AsTensor<T>,
@@ -137,7 +137,7 @@ pub fn scatter_mul_jvp_dyn(
 ///
 /// # Errors
 /// As [`scatter_mul_vjp`].
-pub fn scatter_mul_double_vjp<T: Element, I: Element, U: Element>(
+pub fn scatter_mul_double_vjp<T: Element, I: Index, U: Element>(
     grad: impl AsTensor<T>,
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,

@@ -114,12 +114,12 @@ pub fn scatter_jvp_dyn(
 /// * `grad`, `input`, `result`: of the type and shape of `out`.
 ///
 /// ```
-/// use strew::{Bounds, Plan, Reduce, grad};
+/// use strew::{Bounds, Plan, PlanIntoOptions, Reduce, grad};
 ///
 /// let plan = Plan::new(&[1i32, 1], Some(2), Bounds::STRICT)?;
 /// let (input, src) = ([10.0, 20.0], [1.0, 3.0]);
 /// let mut out = input;
-/// plan.scatter_into(&src, 0, Reduce::Assign, &mut out, true)?;
+/// plan.scatter_into(&src, 0, Reduce::Assign, &mut out, PlanIntoOptions::default())?;
 /// let (to_input, to_src) =
 ///     grad::plan::scatter_into_vjp(&plan, &[1.0, 2.0], &input, &src, &out, 0, Reduce::Assign, true)?;
 /// assert_eq!((to_input.as_slice(), to_src.as_slice()), (&[1.0, 0.0][..], &[0.0, 2.0][..]));

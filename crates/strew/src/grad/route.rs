@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use strew_engine::choose::plan_cost::threads;
 use strew_engine::exec::grouped::picked;
-use strew_engine::plan::Plan;
 use strew_engine::plan::reduce::Reduce;
+use strew_engine::plan::{Plan, PlanIntoOptions};
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::destinations::row_ids::RowNumbers;
 use strew_kernel::copy::strided::duplicate;
@@ -150,8 +150,14 @@ impl Route {
         include_self: bool,
     ) -> Result<(), Problem> {
         let plan = self.plan()?;
-        plan.scatter_into_dyn(updates, self.axis as i64, reduce, cells, include_self)
-            .map_err(own)
+        plan.scatter_into_dyn(
+            updates,
+            self.axis as i64,
+            reduce,
+            cells,
+            PlanIntoOptions { include_self },
+        )
+        .map_err(own)
     }
 
     /// The sums of the updates.

@@ -16,7 +16,7 @@ use crate::grad::products::map;
 use crate::grad::route::Route;
 use crate::grad::{context, expect_field, expect_like, lowered, renamed, typed};
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor, shaped};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor, shaped};
 
 /// What `tensor_scatter_nd_*` does with an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,7 +65,7 @@ pub enum Fold {
 ///
 /// # Errors
 /// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
-pub fn scatter_nd_vjp<T: Element, I: Element>(
+pub fn scatter_nd_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     indices: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -107,7 +107,7 @@ pub fn scatter_nd_vjp_dyn(
 ///
 /// # Errors
 /// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
-pub fn tensor_scatter_nd_vjp<T: Element, I: Element>(
+pub fn tensor_scatter_nd_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     tensor: impl AsTensor<T>,
     indices: impl AsTensor<I>,
@@ -210,7 +210,7 @@ fn tensor_scatter_nd(join: Join) -> (&'static str, Rule) {
 /// # Errors
 /// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients,
 /// [`Class::Value`](crate::Class::Value) for [`Fold::SqrtN`], which needs no order.
-pub fn segment_vjp<T: Element, I: Element>(
+pub fn segment_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
@@ -262,7 +262,7 @@ pub fn segment_vjp_dyn(
 ///
 /// # Errors
 /// As [`segment_vjp`].
-pub fn unsorted_segment_vjp<T: Element, I: Element>(
+pub fn unsorted_segment_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,

@@ -75,7 +75,7 @@ fn run(index: &[AtomicI64], src: &Strided, target: Value<'_>, reduce: &str, forc
     let call = call("torch.scatter_reduce_", values).unwrap();
     if let Err(error) = call.with_strategy(Some(force)).run() {
         match error.problem() {
-            Problem::IndexOutOfBounds { size: 5, .. } => {}
+            Problem::IndexOutOfBounds { size: Some(5), .. } => {}
             Problem::Layout { .. } => assert_eq!(
                 error.to_string(),
                 "torch.scatter_reduce_: index: it was changed by somebody else while it was in use"

@@ -18,7 +18,7 @@ prop_compose! {
         negative in prop::sample::select(NEGATIVE.to_vec()),
         out_of_range in prop::sample::select(OUT_OF_RANGE.to_vec()),
         join in prop::sample::select(JOINS.to_vec()),
-        ignored in prop::sample::select(vec![None, None, None, Some(-1), Some(0), Some(2), Some(i64::MIN)]),
+        ignored in prop::sample::select(vec![None, None, None, Some(-1), Some(0), Some(2), Some(i64::MIN.into())]),
         odd in prop::sample::select(vec![3, 40, 1_000_000]),
     ) -> Case {
         let join = Case::join_of(join, basis.dtype);

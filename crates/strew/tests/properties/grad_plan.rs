@@ -7,7 +7,7 @@ use crate::naive::grad::{Forward, Own, plan_road};
 use crate::support::Strided;
 use crate::support::memory::array_of;
 use proptest::prelude::*;
-use strew::{Bounds, DType, Negative, OutOfRange, Plan, Reduce, Way, grad};
+use strew::{Bounds, DType, Negative, OutOfRange, Plan, PlanIntoOptions, Reduce, Way, grad};
 
 fn check_plan(case: &Case) {
     let Case {
@@ -54,8 +54,14 @@ fn check_plan(case: &Case) {
 
     let anew = plan.scatter_dyn(&at_src.view(), axis, reduced).unwrap();
     let mut into = Strided::plain(&input);
-    plan.scatter_into_dyn(&at_src.view(), axis, reduced, into.view_mut(), include_self)
-        .unwrap();
+    plan.scatter_into_dyn(
+        &at_src.view(),
+        axis,
+        reduced,
+        into.view_mut(),
+        PlanIntoOptions { include_self },
+    )
+    .unwrap();
     let (anew_array, into_array) = (array_of(&anew), into.read());
     let road = plan_road(&input, dim, &numbers, &src);
     let forward = |own| Forward {

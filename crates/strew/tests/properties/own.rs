@@ -69,7 +69,7 @@ prop_compose! {
 impl Case {
     fn bounds(&self) -> Bounds {
         Bounds {
-            ignored: self.ignored,
+            ignored: self.ignored.map(Into::into),
             ..self.mode.parse().unwrap()
         }
     }

@@ -7,7 +7,7 @@ use crate::support::ways::assert_matches;
 use crate::support::{INTEGERS, Placement, Random, Spread, Strided, Style};
 use crate::{Basis, basis, cases, shape};
 use proptest::prelude::*;
-use strew::{Bounds, DType, Negative, OutOfRange, Plan, Reduce, Way};
+use strew::{Bounds, DType, Negative, OutOfRange, Plan, PlanIntoOptions, Reduce, Way};
 
 /// Numbers beyond the size are left out.
 const DROP: Bounds = Bounds {
@@ -204,8 +204,14 @@ fn check(case: &Case) {
         let made = plan.scatter_dyn(&src.view(), given, reduce).unwrap();
         assert_matches(&array_of(&made), &anew, false, &what);
         let mut changed = Strided::new(&out, &out_memory);
-        plan.scatter_into_dyn(&src.view(), given, reduce, changed.view_mut(), include_self)
-            .unwrap();
+        plan.scatter_into_dyn(
+            &src.view(),
+            given,
+            reduce,
+            changed.view_mut(),
+            PlanIntoOptions { include_self },
+        )
+        .unwrap();
         changed.assert_guards();
         assert_matches(&changed.read(), &into, false, &what);
     }
@@ -487,6 +493,7 @@ fn bytes_are_not_believed() {
         if let Ok(plan) = Plan::from_bytes(&changed) {
             assert!((16..24).contains(&(bit / 8)), "bit {bit}");
             assert!(plan.size() > 3 && plan.touched() == 3);
+            assert_eq!(plan.to_bytes().unwrap(), changed);
         }
     }
     // Row numbers that are changed lead nowhere outside, whatever they are.
@@ -498,6 +505,7 @@ fn bytes_are_not_believed() {
                 let sums = plan.scatter([1i32; 6], 0, Reduce::Sum).unwrap();
                 let total: i32 = sums.as_slice().iter().sum();
                 assert_eq!(total as usize, plan.len() - plan.dropped());
+                assert_eq!(plan.to_bytes().unwrap(), changed);
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::scatter::bounds::Bounds;
 use crate::scatter::space::{Lookup, Space, SpaceAxis};
 use smallvec::SmallVec;
 use std::ops::Range;
-use strew_kernel::error::Problem;
+use strew_kernel::error::{IndexValue, Problem};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, Dims, DynView, DynViewMut, Held, Layout};
 use strew_kernel::update::small::SmallRun;
@@ -500,7 +500,7 @@ impl<'a> Destinations<'a> {
 
     /// The first index value, in the order of the updates, that names no cell, as a problem.
     ///
-    /// The run that found one does not know where: this walks the index once more, slowly.
+    /// The run that found one does not know where: this walks the index once more, in bounded memory.
     pub(crate) fn find_out_of_bounds(&self) -> Problem {
         // Axes along which no component varies say nothing new.
         let lens: Dims = (0..self.updates.len())
@@ -513,32 +513,22 @@ impl<'a> Destinations<'a> {
                 }
             })
             .collect();
-        let total: usize = lens.iter().product();
-        let mut at = Dims::from_elem(0, lens.len());
-        for _ in 0..total {
-            for component in self.components.iter() {
-                let mut value = [0];
-                let index = component.index.view();
-                let strides = index.layout().strides();
-                let offset = at
-                    .iter()
-                    .zip(strides)
-                    .map(|(&k, &s)| k.cast_signed() * s)
-                    .sum();
-                let size = self.shape[component.axis];
-                let read = index.read_integers(offset, 0, &mut value);
-                if !read || self.bounds.resolve(value[0], size).is_err() {
-                    let value = index.show(&at).unwrap_or_default();
-                    return problem(component, &at, value, size);
-                }
-            }
-            for k in (0..lens.len()).rev() {
-                at[k] += 1;
-                if at[k] < lens[k] {
-                    break;
-                }
-                at[k] = 0;
-            }
+        let mut first: Option<(usize, IndexValue, Dims, &Component<'_>)> = None;
+        for component in &self.components {
+            let size = self.shape[component.axis];
+            let most = first.as_ref().map_or(usize::MAX, |&(at, ..)| at);
+            let index = component.index.view().corner(&lens);
+            let found = index.and_then(|index| {
+                let at = self.bounds.first_error(&index, size, most)?;
+                let coordinate = index.coordinate(at);
+                Some((at, self.bounds.value(&index, &coordinate), coordinate))
+            });
+            first = found
+                .map(|(at, value, on)| (at, value, on, component))
+                .or(first);
+        }
+        if let Some((_, value, at, component)) = first {
+            return problem(component, &at, value, self.shape[component.axis]);
         }
         Problem::Layout {
             argument: "index".into(),
@@ -596,7 +586,7 @@ impl Component<'_> {
 pub(crate) fn problem(
     component: &Component<'_>,
     at: &[usize],
-    value: String,
+    value: IndexValue,
     size: usize,
 ) -> Problem {
     Problem::IndexOutOfBounds {
@@ -604,6 +594,6 @@ pub(crate) fn problem(
         position: component.position(at),
         value,
         axis: component.axis,
-        size,
+        size: Some(size),
     }
 }

@@ -4,7 +4,6 @@
 use crate::dialect::framework::composite::Composed;
 use crate::dialect::framework::custom::Stepwise;
 use crate::dialect::framework::into_out::Delivered;
-use std::num::NonZeroUsize;
 use strew_engine::choose::execution::Execution;
 use strew_engine::choose::split::Split;
 use strew_engine::choose::strategy::Strategy;
@@ -236,8 +235,8 @@ impl<'a> Call<'a> {
             let told = scatter.forecast(measured, machine, counted);
             return told.map_err(|p| self.context.error(p));
         }
-        let one = with_threads(Some(NonZeroUsize::MIN), || self.execution())?;
-        let all = with_threads(Some(machine.cores()), || self.execution())?;
+        let one = with_threads(1, || self.execution())?;
+        let all = with_threads(machine.cores().get(), || self.execution())?;
         Ok(all.forecast(&one, measured, machine))
     }
 

@@ -111,6 +111,8 @@ pub enum Value<'a> {
     Integers(Cow<'a, [i64]>),
     /// One integer.
     Int(i64),
+    /// One integer that `i64` cannot hold.
+    Wide(i128),
     /// True or false.
     Bool(bool),
     /// A word.
@@ -127,7 +129,7 @@ impl Value<'_> {
             Self::Tensor(_) => Kind::Tensor,
             Self::Target(_) => Kind::Target,
             Self::Integers(_) => Kind::Integers,
-            Self::Int(_) => Kind::Int,
+            Self::Int(_) | Self::Wide(_) => Kind::Int,
             Self::Bool(_) => Kind::Bool,
             Self::Text(_) => Kind::Text,
             Self::Scalar(_) => Kind::Scalar,
@@ -221,6 +223,8 @@ fn integers(view: &DynView<'_>, argument: &'static str) -> Result<Vec<i64>, Prob
 pub struct Arguments<'a> {
     operator: &'static Operator,
     values: [Option<Value<'a>>; MOST],
+    /// An integer beyond `i64`, and the argument that it was given for.
+    wide: Option<(&'static str, i128)>,
 }
 
 /// No operator has more arguments. Room for all of them is begun by a store each.
@@ -246,6 +250,7 @@ impl<'a> Arguments<'a> {
         Self {
             operator,
             values: [const { None }; MOST],
+            wide: None,
         }
     }
 
@@ -276,6 +281,9 @@ impl<'a> Arguments<'a> {
                 found: found.name().into(),
             }));
         }
+        if let Value::Wide(given) = value {
+            self.wide = Some((argument.name, given));
+        }
         self.values[place] = Some(value);
         Ok(())
     }
@@ -301,7 +309,7 @@ impl<'a> Arguments<'a> {
     /// # Errors
     /// Whatever the operator finds wrong with its arguments.
     pub fn lower(mut self) -> Result<Call<'a>> {
-        (self.operator.lower)(&mut self)
+        (self.operator.lower)(&mut self).map_err(|error| self.with_wide(error))
     }
 
     /// Checks the values and runs the operator.
@@ -321,8 +329,42 @@ impl<'a> Arguments<'a> {
         // A call is large: it stays where it was made.
         match (self.operator.lower)(self) {
             Ok(ref mut call) => how(Ready(call)),
-            Err(error) => Err(error),
+            Err(error) => Err(self.with_wide(error)),
         }
+    }
+
+    /// The error of an integer that was read as the extreme of `i64`, with the integer that was
+    /// given.
+    fn with_wide(&self, error: Error) -> Error {
+        let Some((name, given)) = self
+            .wide
+            .filter(|(name, _)| error.problem().argument() == Some(name))
+        else {
+            return error;
+        };
+        let extreme = narrow(given);
+        let problem = match error.problem().clone() {
+            Problem::Axis {
+                argument,
+                value,
+                rank,
+            } if argument == name && value == extreme.into() => Problem::Axis {
+                argument,
+                value: given,
+                rank,
+            },
+            Problem::Value {
+                argument,
+                value,
+                expected,
+            } if argument == name && value == extreme.to_string() => Problem::Value {
+                argument,
+                value: given.to_string(),
+                expected,
+            },
+            _ => return error,
+        };
+        Error::new(error.operator(), error.class(), problem)
     }
 
     fn error(&self, problem: Problem) -> Error {
@@ -391,10 +433,22 @@ impl<'a> Arguments<'a> {
         self.required(name, found)
     }
 
+    /// An integer of any size.
+    pub(crate) fn optional_wide(&mut self, name: &'static str) -> Option<i128> {
+        match self.take(name)? {
+            Value::Int(value) => Some(value.into()),
+            Value::Wide(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// An integer; one that `i64` cannot hold becomes the extreme on its side, which no axis and no
+    /// size reaches either.
     #[inline(always)]
     pub(crate) fn optional_int(&mut self, name: &'static str) -> Option<i64> {
         match self.take(name)? {
             Value::Int(value) => Some(value),
+            Value::Wide(value) => Some(narrow(value)),
             _ => None,
         }
     }
@@ -409,6 +463,7 @@ impl<'a> Arguments<'a> {
         match self.take(name)? {
             Value::Scalar(value) => Some(value),
             Value::Int(value) => Some(Scalar::Int(value)),
+            Value::Wide(value) => Some(number(value)),
             Value::Bool(value) => Some(Scalar::Bool(value)),
             _ => None,
         }
@@ -450,6 +505,18 @@ impl<'a> Arguments<'a> {
         let found = self.optional_text(name);
         self.required(name, found)
     }
+}
+
+/// The integer as `i64`, or the extreme on its side.
+fn narrow(value: i128) -> i64 {
+    let extreme = if value < 0 { i64::MIN } else { i64::MAX };
+    i64::try_from(value).unwrap_or(extreme)
+}
+
+/// An integer that `i64` cannot hold as a number.
+fn number(value: i128) -> Scalar {
+    // What no integer type holds is a float.
+    u64::try_from(value).map_or(Scalar::Float(value as f64), Scalar::Uint)
 }
 
 /// A size as an argument of an operator. One that no `i64` holds is larger than any axis.

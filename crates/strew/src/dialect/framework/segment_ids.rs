@@ -1,5 +1,7 @@
 //! Segment numbers that must ascend.
 
+use strew_engine::scatter::bounds::Bounds;
+use strew_kernel::error::Problem;
 use strew_kernel::tensor::DynView;
 
 /// The last number, `None` if there is none.
@@ -23,9 +25,13 @@ pub(crate) fn ascending(ids: &DynView<'_>) -> Result<Option<i64>, (usize, i64)> 
 }
 
 /// How many segments there are if the last number is `last`.
-pub(crate) fn segments_to(last: Option<i64>) -> usize {
-    // A number beyond memory is one beyond any size, too.
-    last.map_or(0, |last| {
-        usize::try_from(last).unwrap_or(0).saturating_add(1)
-    })
+///
+/// # Errors
+/// [`Problem::IndexOutOfBounds`] for a number that is too large for any axis.
+pub(crate) fn segments_to(ids: &DynView<'_>, last: Option<i64>) -> Result<usize, Problem> {
+    match last {
+        Some(i64::MAX) => Bounds::STRICT.cells(ids, "segment_ids"),
+        Some(last @ 0..) => Ok(last.unsigned_abs() as usize + 1),
+        _ => Ok(0),
+    }
 }

@@ -11,7 +11,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 const ARGUMENTS: [Argument; 3] = [
     Argument::needed("data", Kind::Tensor, "the rows to reduce: any dtype"),
@@ -62,7 +62,7 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
 /// shapes.
-pub fn segment_sum<T: Element, I: Element>(
+pub fn segment_sum<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: Option<i64>,
@@ -102,7 +102,7 @@ pub(super) const SEGMENT_PROD: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_prod<T: Element, I: Element>(
+pub fn segment_prod<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: Option<i64>,
@@ -150,7 +150,7 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`]; [`Class::Type`](crate::Class::Type) for complex numbers.
-pub fn segment_min<T: Element, I: Element>(
+pub fn segment_min<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: Option<i64>,
@@ -197,7 +197,7 @@ pub(super) const SEGMENT_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_min`].
-pub fn segment_max<T: Element, I: Element>(
+pub fn segment_max<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: Option<i64>,
@@ -256,14 +256,11 @@ fn describe<'a>(
             data.shape()
         )
     })?;
-    let count = match num_segments {
-        Some(count) => count,
-        None => ids
-            .max_integer()
-            .map_or(0, |max| max.saturating_add(1).max(0)),
-    };
     let mut shape = data.dims();
-    shape[0] = expect_size("num_segments", count)?;
+    shape[0] = match num_segments {
+        Some(count) => expect_size("num_segments", count)?,
+        None => DROP.cells(&ids, "segment_ids")?,
+    };
     let destinations = Destinations::rows(&shape, "segment_ids", &[ids], &[0], None, DROP)?;
     let target = Target::New {
         dtype: data.dtype(),

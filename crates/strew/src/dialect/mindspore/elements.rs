@@ -13,7 +13,7 @@ use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 /// Negative indices count from the end once; updates whose index is out of range are left out.
 const BOUNDS: Bounds = Bounds {
@@ -128,7 +128,7 @@ pub(super) const SCATTER: Operator = Operator {
 /// [`Class::Type`](crate::Class::Type) for an index type,
 /// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates of another type,
 /// [`Class::Value`](crate::Class::Value) for an axis, shapes and an unknown reduction.
-pub fn tensor_scatter_elements<T: Element, I: Element>(
+pub fn tensor_scatter_elements<T: Element, I: Index>(
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -168,7 +168,7 @@ pub fn tensor_scatter_elements_dyn(
 ///
 /// # Errors
 /// As [`tensor_scatter_elements`].
-pub fn scatter<T: Element, I: Element>(
+pub fn scatter<T: Element, I: Index>(
     input: impl AsTensor<T>,
     axis: i64,
     index: impl AsTensor<I>,

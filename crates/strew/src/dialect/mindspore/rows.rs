@@ -14,7 +14,7 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DType, DynView, DynViewMut, Element, TensorViewMut};
+use strew_kernel::tensor::{AsTensor, DType, DynView, DynViewMut, Element, Index, TensorViewMut};
 
 const ARGUMENTS: [Argument; 4] = [
     Argument::needed(
@@ -83,7 +83,7 @@ pub(super) const SCATTER_MUL: Operator = Operator {
 /// `input_x`, [`Class::Value`](crate::Class::Value) for shapes,
 /// [`Class::Runtime`](crate::Class::Runtime) for an index out of range and for overlapping memory.
 /// `input_x` is then unchanged.
-pub fn scatter_mul<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_mul<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -126,7 +126,7 @@ pub(super) const SCATTER_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_mul`].
-pub fn scatter_add<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_add<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -169,7 +169,7 @@ pub(super) const SCATTER_SUB: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_mul`].
-pub fn scatter_sub<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_sub<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -212,7 +212,7 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_mul`]; [`Class::Value`](crate::Class::Value) if `updates` holds a zero.
-pub fn scatter_div<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_div<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -256,7 +256,7 @@ pub(super) const SCATTER_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_mul`].
-pub fn scatter_max<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_max<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -293,7 +293,7 @@ pub(super) const SCATTER_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_mul`].
-pub fn scatter_min<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_min<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -336,7 +336,7 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_mul`].
-pub fn scatter_update<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_update<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,

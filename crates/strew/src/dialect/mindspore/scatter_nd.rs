@@ -17,7 +17,7 @@ use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    AsTensor, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
+    AsTensor, DynTensor, DynView, DynViewMut, Element, Index, Tensor, TensorViewMut,
 };
 
 pub(super) const INDICES: Argument = Argument::needed(
@@ -87,7 +87,7 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
 /// shapes, [`Class::Runtime`](crate::Class::Runtime) for an index out of range.
-pub fn scatter_nd<T: Element, I: Element>(
+pub fn scatter_nd<T: Element, I: Index>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
     shape: &[i64],
@@ -148,7 +148,7 @@ pub(super) const SCATTER_ND_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_mul`](super::scatter_mul).
-pub fn scatter_nd_add<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_nd_add<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -181,7 +181,7 @@ pub(super) const SCATTER_ND_SUB: Operator = Operator {
 };
 
 /// [`scatter_nd_add`] with `-=`. The errors are the same.
-pub fn scatter_nd_sub<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_nd_sub<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -214,7 +214,7 @@ pub(super) const SCATTER_ND_MUL: Operator = Operator {
 };
 
 /// [`scatter_nd_add`] with `*=`. The errors are the same.
-pub fn scatter_nd_mul<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_nd_mul<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -251,7 +251,7 @@ pub(super) const SCATTER_ND_DIV: Operator = Operator {
 /// # Errors
 /// As [`scatter_nd_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a
 /// zero.
-pub fn scatter_nd_div<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_nd_div<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -284,7 +284,7 @@ pub(super) const SCATTER_ND_MAX: Operator = Operator {
 };
 
 /// [`scatter_nd_add`] with the maximum; NaN on either side is the result. The errors are the same.
-pub fn scatter_nd_max<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_nd_max<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -317,7 +317,7 @@ pub(super) const SCATTER_ND_MIN: Operator = Operator {
 };
 
 /// [`scatter_nd_add`] with the minimum; NaN on either side is the result. The errors are the same.
-pub fn scatter_nd_min<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_nd_min<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,
@@ -353,7 +353,7 @@ pub(super) const SCATTER_ND_UPDATE: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_nd_add`].
-pub fn scatter_nd_update<'a, T: Element, I: Element, U: Element>(
+pub fn scatter_nd_update<'a, T: Element, I: Index, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<U>,

@@ -14,7 +14,7 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DType, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DType, DynTensor, DynView, Element, Index, Tensor};
 
 const TENSOR_ARGUMENTS: [Argument; 4] = [
     Argument::needed(
@@ -63,7 +63,7 @@ pub(super) const TENSOR_SCATTER_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_nd_add`](crate::mindspore::scatter_nd_add).
-pub fn tensor_scatter_add<T: Element, I: Element>(
+pub fn tensor_scatter_add<T: Element, I: Index>(
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -94,7 +94,7 @@ pub(super) const TENSOR_SCATTER_SUB: Operator = Operator {
 };
 
 /// [`tensor_scatter_add`] with `-=`. The errors are the same.
-pub fn tensor_scatter_sub<T: Element, I: Element>(
+pub fn tensor_scatter_sub<T: Element, I: Index>(
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -125,7 +125,7 @@ pub(super) const TENSOR_SCATTER_MUL: Operator = Operator {
 };
 
 /// [`tensor_scatter_add`] with `*=`. The errors are the same.
-pub fn tensor_scatter_mul<T: Element, I: Element>(
+pub fn tensor_scatter_mul<T: Element, I: Index>(
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -159,7 +159,7 @@ pub(super) const TENSOR_SCATTER_DIV: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_nd_div`](crate::mindspore::scatter_nd_div).
-pub fn tensor_scatter_div<T: Element, I: Element>(
+pub fn tensor_scatter_div<T: Element, I: Index>(
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -191,7 +191,7 @@ pub(super) const TENSOR_SCATTER_MAX: Operator = Operator {
 
 /// [`tensor_scatter_add`] with the maximum; NaN on either side is the result. The errors are the
 /// same.
-pub fn tensor_scatter_max<T: Element, I: Element>(
+pub fn tensor_scatter_max<T: Element, I: Index>(
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -223,7 +223,7 @@ pub(super) const TENSOR_SCATTER_MIN: Operator = Operator {
 
 /// [`tensor_scatter_add`] with the minimum; NaN on either side is the result. The errors are the
 /// same.
-pub fn tensor_scatter_min<T: Element, I: Element>(
+pub fn tensor_scatter_min<T: Element, I: Index>(
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -257,7 +257,7 @@ pub(super) const TENSOR_SCATTER_UPDATE: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_nd_add`](crate::mindspore::scatter_nd_add).
-pub fn tensor_scatter_update<T: Element, I: Element>(
+pub fn tensor_scatter_update<T: Element, I: Index>(
     input_x: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,

@@ -14,7 +14,9 @@ use strew_kernel::elementwise::nonzero::unravel;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, Dims, DynView, DynViewMut, Element, Held, TensorViewMut};
+use strew_kernel::tensor::{
+    AsTensor, Dims, DynView, DynViewMut, Element, Held, Index, TensorViewMut,
+};
 
 const NAME: &str = "numpy.put_along_axis";
 
@@ -77,7 +79,7 @@ pub(super) const PUT_ALONG_AXIS: Operator = Operator {
 /// [`Class::Index`] for an index that is out of bounds or no integer, and for a wrong axis,
 /// [`Class::Value`] for shapes that do not fit and for memory that overlaps. `arr` is then
 /// unchanged.
-pub fn put_along_axis<'a, T: Element, I: Element>(
+pub fn put_along_axis<'a, T: Element, I: Index>(
     arr: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     values: impl AsTensor<T>,

@@ -16,7 +16,7 @@ use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor,
+    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Index, Scalar, Tensor,
 };
 
 const NAME: &str = "numpy.bincount";
@@ -76,7 +76,7 @@ pub(super) const BINCOUNT: Operator = Operator {
 /// # Errors
 /// [`Class::Value`] for a negative number and another rank, [`Class::Type`] for another type,
 /// [`Class::Memory`].
-pub fn bincount<I: Element>(x: impl AsTensor<I>, minlength: usize) -> Result<Tensor<i64>> {
+pub fn bincount<I: Index>(x: impl AsTensor<I>, minlength: usize) -> Result<Tensor<i64>> {
     counted(x.as_tensor().of_rust(), None, minlength)
 }
 
@@ -94,7 +94,7 @@ pub fn bincount<I: Element>(x: impl AsTensor<I>, minlength: usize) -> Result<Ten
 ///
 /// # Errors
 /// As [`bincount`], and [`Class::Value`] for another number of weights.
-pub fn bincount_weights<I: Element>(
+pub fn bincount_weights<I: Index>(
     x: impl AsTensor<I>,
     weights: impl AsTensor<f64>,
     minlength: usize,
@@ -255,10 +255,7 @@ fn shape_of_sums(
     least: usize,
     out: Option<&[usize]>,
 ) -> Result<Dims, Problem> {
-    let most = x.max_integer().filter(|_| !x.is_empty());
-    let bins = most.map_or(0, |most| {
-        usize::try_from(most).map_or(0, |most| most.saturating_add(1))
-    });
+    let bins = Bounds::STRICT.cells(x, "x")?;
     let mut shape = Dims::from_slice(updates);
     shape[axis] = bins.max(least);
     if let Some(out) = out {

@@ -216,9 +216,9 @@ fn places(
         return Err(Problem::IndexOutOfBounds {
             argument: "write_indices",
             position: vec![batch],
-            value: starts[batch].to_string(),
+            value: starts[batch].into(),
             axis: along,
-            size: last.min(size),
+            size: Some(last.min(size)),
         });
     }
     let start = |batch: usize| starts[batch].unsigned_abs() as usize;

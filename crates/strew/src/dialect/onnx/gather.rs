@@ -7,7 +7,7 @@ use crate::dialect::framework::gather_forms;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::onnx::{AXIS, DATA, INDICES, TUPLES, call, expect_tuples, opset};
 use strew_kernel::error::Result;
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 pub(super) const GATHER: Operator = Operator {
     name: "onnx.gather",
@@ -68,7 +68,7 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
-pub fn gather<T: Element, I: Element>(
+pub fn gather<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     axis: i64,
@@ -101,7 +101,7 @@ pub fn gather_dyn(data: DynView<'_>, indices: DynView<'_>, axis: i64) -> Result<
 ///
 /// # Errors
 /// As [`gather`].
-pub fn gather_elements<T: Element, I: Element>(
+pub fn gather_elements<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     axis: i64,
@@ -139,7 +139,7 @@ pub fn gather_elements_dyn(
 ///
 /// # Errors
 /// As [`gather`].
-pub fn gather_nd<T: Element, I: Element>(
+pub fn gather_nd<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     batch_dims: i64,

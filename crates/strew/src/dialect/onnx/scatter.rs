@@ -15,7 +15,7 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 const REDUCTIONS: &[&str] = &["none", "add", "mul", "max", "min"];
 
@@ -117,7 +117,7 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
-pub fn scatter_elements<T: Element, I: Element>(
+pub fn scatter_elements<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -152,7 +152,7 @@ pub fn scatter_elements_dyn(
 ///
 /// # Errors
 /// As [`scatter_elements`].
-pub fn scatter<T: Element, I: Element>(
+pub fn scatter<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -199,7 +199,7 @@ pub fn scatter_dyn(
 ///
 /// # Errors
 /// As [`scatter_elements`].
-pub fn scatter_nd<T: Element, I: Element>(
+pub fn scatter_nd<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,

@@ -8,7 +8,7 @@ use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::openvino::call;
 use strew_engine::scatter::bounds::{Bounds, OutOfRange};
 use strew_kernel::error::Result;
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 /// What is out of range gives zeros.
 const ZEROS: Bounds = Bounds {
@@ -118,7 +118,7 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
 /// everything else.
-pub fn gather<T: Element, I: Element>(
+pub fn gather<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     axis: i64,
@@ -154,7 +154,7 @@ pub fn gather_dyn(
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
-pub fn gather_elements<T: Element, I: Element>(
+pub fn gather_elements<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     axis: i64,
@@ -193,7 +193,7 @@ pub fn gather_elements_dyn(
 ///
 /// # Errors
 /// As [`gather_elements`].
-pub fn gather_nd<T: Element, I: Element>(
+pub fn gather_nd<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     batch_dims: i64,

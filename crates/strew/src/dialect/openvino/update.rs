@@ -17,7 +17,7 @@ use strew_engine::scatter::destinations::take::PickedAxes;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 const DATA: Argument = Argument::needed(
     "data",
@@ -163,7 +163,7 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
-pub fn scatter_elements_update<T: Element, I: Element>(
+pub fn scatter_elements_update<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -211,7 +211,7 @@ pub fn scatter_elements_update_dyn(
 ///
 /// # Errors
 /// As [`scatter_elements_update`].
-pub fn scatter_nd_update<T: Element, I: Element>(
+pub fn scatter_nd_update<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -251,7 +251,7 @@ pub fn scatter_nd_update_dyn(
 ///
 /// # Errors
 /// As [`scatter_elements_update`].
-pub fn scatter_update<T: Element, I: Element>(
+pub fn scatter_update<T: Element, I: Index>(
     data: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,

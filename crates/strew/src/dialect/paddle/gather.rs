@@ -11,7 +11,7 @@ use strew_engine::checks::expect_shape;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::gather::Gather;
 use strew_kernel::error::{Class, Error, Problem, Result};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 const X: Argument = Argument::needed("x", Kind::Tensor, "the tensor to read from: any dtype");
 
@@ -109,7 +109,7 @@ pub(super) const TAKE_ALONG_AXIS: Operator = Operator {
 /// # Errors
 /// [`Class::Index`] for a wrong axis and an index out of range, [`Class::Value`] for everything
 /// else.
-pub fn gather<T: Element, I: Element>(
+pub fn gather<T: Element, I: Index>(
     x: impl AsTensor<T>,
     index: impl AsTensor<I>,
     axis: i64,
@@ -138,7 +138,7 @@ pub fn gather_dyn(x: DynView<'_>, index: DynView<'_>, axis: i64) -> Result<DynTe
 ///
 /// # Errors
 /// [`Class::Value`].
-pub fn gather_nd<T: Element, I: Element>(
+pub fn gather_nd<T: Element, I: Index>(
     x: impl AsTensor<T>,
     index: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -170,7 +170,7 @@ pub fn gather_nd_dyn(x: DynView<'_>, index: DynView<'_>) -> Result<DynTensor> {
 /// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range, [`Class::Value`]
 /// for everything else; [`Class::Runtime`] for indices that are too large where `broadcast` is
 /// false.
-pub fn take_along_axis<T: Element, I: Element>(
+pub fn take_along_axis<T: Element, I: Index>(
     arr: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     axis: i64,

@@ -12,7 +12,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 const INDEX: Argument = Argument::needed(
     "index",
@@ -77,7 +77,7 @@ pub(super) const SCATTER_ND_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_nd_add`].
-pub fn scatter_nd<T: Element, I: Element>(
+pub fn scatter_nd<T: Element, I: Index>(
     index: impl AsTensor<I>,
     updates: impl AsTensor<T>,
     shape: &[i64],
@@ -116,7 +116,7 @@ pub fn scatter_nd_dyn(
 /// # Errors
 /// [`Class::Index`] for an index out of range, [`Class::Type`] for updates of another type,
 /// [`Class::Runtime`] for `bool`, [`Class::Value`] for everything else.
-pub fn scatter_nd_add<T: Element, I: Element>(
+pub fn scatter_nd_add<T: Element, I: Index>(
     x: impl AsTensor<T>,
     index: impl AsTensor<I>,
     updates: impl AsTensor<T>,

@@ -14,7 +14,9 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DType, DynTensor, DynView, Element, Held, Scalar, Tensor};
+use strew_kernel::tensor::{
+    AsTensor, DType, DynTensor, DynView, Element, Held, Index, Scalar, Tensor,
+};
 
 const AXIS: Argument = Argument::needed(
     "axis",
@@ -143,7 +145,7 @@ pub(super) const INDEX_FILL: Operator = Operator {
 /// # Errors
 /// [`Class::Index`] for an index out of range, [`Class::Runtime`] for a sum of `bool`,
 /// [`Class::Value`] for everything else.
-pub fn scatter<T: Element, I: Element>(
+pub fn scatter<T: Element, I: Index>(
     x: impl AsTensor<T>,
     index: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -180,7 +182,7 @@ pub fn scatter_dyn(
 /// # Errors
 /// [`Class::Index`] for a wrong axis, [`Class::Runtime`] for `bool`, [`Class::Value`] for
 /// everything else, also an index out of range.
-pub fn index_add<T: Element, I: Element>(
+pub fn index_add<T: Element, I: Index>(
     x: impl AsTensor<T>,
     index: impl AsTensor<I>,
     axis: i64,
@@ -215,7 +217,7 @@ pub fn index_add_dyn(
 ///
 /// # Errors
 /// [`Class::Index`] for an index out of range, [`Class::Value`] for everything else.
-pub fn index_fill<T: Element, I: Element>(
+pub fn index_fill<T: Element, I: Index>(
     x: impl AsTensor<T>,
     index: impl AsTensor<I>,
     axis: i64,

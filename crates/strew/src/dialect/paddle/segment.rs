@@ -12,7 +12,7 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 /// How the rows of a segment become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// [`Class::Runtime`](crate::Class::Runtime) for a type that has no such operation,
 /// [`Class::Index`](crate::Class::Index) for a negative number,
 /// [`Class::Value`](crate::Class::Value) for everything else.
-pub fn segment_sum<T: Element, I: Element>(
+pub fn segment_sum<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -104,7 +104,7 @@ pub(super) const SEGMENT_MEAN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_mean<T: Element, I: Element>(
+pub fn segment_mean<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -145,7 +145,7 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_min<T: Element, I: Element>(
+pub fn segment_min<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -179,7 +179,7 @@ pub(super) const SEGMENT_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_max<T: Element, I: Element>(
+pub fn segment_max<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -234,7 +234,7 @@ fn describe<'a>(fold: Fold, data: DynView<'a>, ids: DynView<'a>) -> Result<Scatt
         }
     };
     let mut shape = data.dims();
-    shape[0] = segments_to(last);
+    shape[0] = segments_to(&ids, last)?;
     let reduction = Reduction {
         combine: fold.combine(),
         init: match fold {

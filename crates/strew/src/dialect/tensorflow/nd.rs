@@ -17,7 +17,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 const INDICES: Argument = Argument::needed(
     "indices",
@@ -130,7 +130,7 @@ pub(super) const TENSOR_SCATTER_ND_UPDATE: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for shapes.
-pub fn tensor_scatter_nd_update<T: Element, I: Element>(
+pub fn tensor_scatter_nd_update<T: Element, I: Index>(
     tensor: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -174,7 +174,7 @@ pub(super) const TENSOR_SCATTER_ND_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
-pub fn tensor_scatter_nd_add<T: Element, I: Element>(
+pub fn tensor_scatter_nd_add<T: Element, I: Index>(
     tensor: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -209,7 +209,7 @@ pub(super) const TENSOR_SCATTER_ND_SUB: Operator = Operator {
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_add`].
-pub fn tensor_scatter_nd_sub<T: Element, I: Element>(
+pub fn tensor_scatter_nd_sub<T: Element, I: Index>(
     tensor: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -245,7 +245,7 @@ pub(super) const TENSOR_SCATTER_ND_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
-pub fn tensor_scatter_nd_min<T: Element, I: Element>(
+pub fn tensor_scatter_nd_min<T: Element, I: Index>(
     tensor: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -280,7 +280,7 @@ pub(super) const TENSOR_SCATTER_ND_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_min`].
-pub fn tensor_scatter_nd_max<T: Element, I: Element>(
+pub fn tensor_scatter_nd_max<T: Element, I: Index>(
     tensor: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -320,7 +320,7 @@ pub fn tensor_scatter_nd_max_dyn(
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_update`].
-pub fn scatter_nd<T: Element, I: Element>(
+pub fn scatter_nd<T: Element, I: Index>(
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
     shape: &[i64],
@@ -356,7 +356,7 @@ pub fn scatter_nd_dyn(
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_update`].
-pub fn gather_nd<T: Element, I: Element>(
+pub fn gather_nd<T: Element, I: Index>(
     params: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     batch_dims: i64,

@@ -12,7 +12,7 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DynView, DynViewMut, Element, TensorViewMut};
+use strew_kernel::tensor::{AsTensor, DynView, DynViewMut, Element, Index, TensorViewMut};
 
 const ARGUMENTS: [Argument; 3] = [
     Argument::needed(
@@ -68,7 +68,7 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for shapes and overlapping memory.
 /// `ref_` is then unchanged.
-pub fn scatter_update<'a, T: Element, I: Element>(
+pub fn scatter_update<'a, T: Element, I: Index>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -112,7 +112,7 @@ pub(super) const SCATTER_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
-pub fn scatter_add<'a, T: Element, I: Element>(
+pub fn scatter_add<'a, T: Element, I: Index>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -149,7 +149,7 @@ pub(super) const SCATTER_SUB: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_add`].
-pub fn scatter_sub<'a, T: Element, I: Element>(
+pub fn scatter_sub<'a, T: Element, I: Index>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -186,7 +186,7 @@ pub(super) const SCATTER_MUL: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_add`].
-pub fn scatter_mul<'a, T: Element, I: Element>(
+pub fn scatter_mul<'a, T: Element, I: Index>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -223,7 +223,7 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a zero.
-pub fn scatter_div<'a, T: Element, I: Element>(
+pub fn scatter_div<'a, T: Element, I: Index>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -261,7 +261,7 @@ pub(super) const SCATTER_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
-pub fn scatter_min<'a, T: Element, I: Element>(
+pub fn scatter_min<'a, T: Element, I: Index>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,
@@ -298,7 +298,7 @@ pub(super) const SCATTER_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_min`].
-pub fn scatter_max<'a, T: Element, I: Element>(
+pub fn scatter_max<'a, T: Element, I: Index>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl AsTensor<I>,
     updates: impl AsTensor<T>,

@@ -12,7 +12,7 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Index, Tensor};
 
 /// How the rows of a segment become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
 /// shapes and numbers that do not ascend, [`Class::Index`](crate::Class::Index) for a negative one.
-pub fn segment_sum<T: Element, I: Element>(
+pub fn segment_sum<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -110,7 +110,7 @@ pub(super) const SEGMENT_MEAN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_mean<T: Element, I: Element>(
+pub fn segment_mean<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -144,7 +144,7 @@ pub(super) const SEGMENT_PROD: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_prod<T: Element, I: Element>(
+pub fn segment_prod<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -179,7 +179,7 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_min<T: Element, I: Element>(
+pub fn segment_min<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -207,7 +207,7 @@ pub(super) const SEGMENT_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_max<T: Element, I: Element>(
+pub fn segment_max<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -258,7 +258,7 @@ pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
 /// shapes, [`Class::Index`](crate::Class::Index) for a number of a segment that there is not.
-pub fn unsorted_segment_sum<T: Element, I: Element>(
+pub fn unsorted_segment_sum<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: i64,
@@ -305,7 +305,7 @@ pub(super) const UNSORTED_SEGMENT_MEAN: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_mean<T: Element, I: Element>(
+pub fn unsorted_segment_mean<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: i64,
@@ -345,7 +345,7 @@ pub(super) const UNSORTED_SEGMENT_PROD: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_prod<T: Element, I: Element>(
+pub fn unsorted_segment_prod<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: i64,
@@ -387,7 +387,7 @@ pub(super) const UNSORTED_SEGMENT_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_min<T: Element, I: Element>(
+pub fn unsorted_segment_min<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: i64,
@@ -428,7 +428,7 @@ pub(super) const UNSORTED_SEGMENT_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_max<T: Element, I: Element>(
+pub fn unsorted_segment_max<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: i64,
@@ -469,7 +469,7 @@ pub(super) const UNSORTED_SEGMENT_SQRT_N: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_sqrt_n<T: Element, I: Element>(
+pub fn unsorted_segment_sqrt_n<T: Element, I: Index>(
     data: impl AsTensor<T>,
     segment_ids: impl AsTensor<I>,
     num_segments: i64,
@@ -547,7 +547,7 @@ fn describe_sorted<'a>(
         wrong_value(format_args!("segment_ids[{at}]"), id, why)
     })?;
     let mut shape = data.dims();
-    shape[0] = segments_to(last);
+    shape[0] = segments_to(&ids, last)?;
     let dtype = data.dtype();
     let (start, init) = match fold {
         Fold::Prod => (Start::Identity, Init::Current),

@@ -10,7 +10,9 @@ use strew_engine::scatter::bounds::{Bounds, Negative};
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::gather::Gather;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Held, Tensor};
+use strew_kernel::tensor::{
+    AsTensor, DType, Dims, DynTensor, DynView, Element, Held, Index, Tensor,
+};
 
 pub(super) const GATHER: Operator = Operator {
     name: "torch.gather",
@@ -98,7 +100,7 @@ const READ: Argument = Argument {
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn gather<T: Element, I: Element>(
+pub fn gather<T: Element, I: Index>(
     input: impl AsTensor<T>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -133,7 +135,7 @@ pub fn gather_dyn<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Resul
 ///
 /// # Errors
 /// As [`gather`].
-pub fn take_along_dim<T: Element, I: Element>(
+pub fn take_along_dim<T: Element, I: Index>(
     input: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     dim: Option<i64>,

@@ -14,7 +14,7 @@ use strew_kernel::elementwise::nonzero::{nonzero, unravel};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Held, Tensor, TensorViewMut,
+    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Held, Index, Tensor, TensorViewMut,
 };
 
 pub(super) const ACCUMULATE: Argument = Argument::needed(
@@ -135,7 +135,7 @@ fn masked_from_table<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for another number of elements and a position out of
 /// bounds, [`Class::Runtime`](crate::Class::Runtime) for dtypes and overlap.
-pub fn put<T: Element, I: Element>(
+pub fn put<T: Element, I: Index>(
     input: impl AsTensor<T>,
     index: impl AsTensor<I>,
     source: impl AsTensor<T>,
@@ -165,7 +165,7 @@ pub fn put_dyn<'a>(
 ///
 /// # Errors
 /// As [`put`]; `input` is then unchanged.
-pub fn put_<'a, T: Element, I: Element>(
+pub fn put_<'a, T: Element, I: Index>(
     input: impl Into<TensorViewMut<'a, T>>,
     index: impl AsTensor<I>,
     source: impl AsTensor<T>,

@@ -11,7 +11,7 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{
-    AsTensor, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
+    AsTensor, DynTensor, DynView, DynViewMut, Element, Index, Tensor, TensorViewMut,
 };
 
 const ARGUMENTS: [Argument; 6] = [
@@ -219,7 +219,7 @@ impl FromStr for Reduce {
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
 /// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn scatter_reduce<T: Element, I: Element>(
+pub fn scatter_reduce<T: Element, I: Index>(
     input: impl AsTensor<T>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -265,7 +265,7 @@ pub fn scatter_reduce_dyn<'a>(
 ///
 /// # Errors
 /// As [`scatter_reduce`]; `input` is then unchanged.
-pub fn scatter_reduce_<'a, T: Element, I: Element>(
+pub fn scatter_reduce_<'a, T: Element, I: Index>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
     index: impl AsTensor<I>,

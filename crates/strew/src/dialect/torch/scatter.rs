@@ -14,7 +14,8 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor, TensorViewMut,
+    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Held, Index, Scalar, Tensor,
+    TensorViewMut,
 };
 
 pub(super) const INDEX: Argument = Argument::needed(
@@ -198,7 +199,7 @@ impl FromStr for Join {
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn scatter<T: Element, I: Element>(
+pub fn scatter<T: Element, I: Index>(
     input: impl AsTensor<T>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -232,7 +233,7 @@ pub fn scatter_dyn<'a>(
 ///
 /// # Errors
 /// As [`scatter`]; `input` is then unchanged.
-pub fn scatter_<'a, T: Element, I: Element>(
+pub fn scatter_<'a, T: Element, I: Index>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -276,7 +277,7 @@ pub fn scatter_dyn_<'a>(
 /// # Errors
 /// As [`scatter`]; [`Class::Runtime`](crate::Class::Runtime) too for a `value` that `T` cannot
 /// hold.
-pub fn scatter_value<T: Element, I: Element>(
+pub fn scatter_value<T: Element, I: Index>(
     input: impl AsTensor<T>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -310,7 +311,7 @@ pub fn scatter_value_dyn<'a>(
 ///
 /// # Errors
 /// As [`scatter_value`]; `input` is then unchanged.
-pub fn scatter_value_<'a, T: Element, I: Element>(
+pub fn scatter_value_<'a, T: Element, I: Index>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -356,7 +357,7 @@ pub fn scatter_value_dyn_<'a>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_add<T: Element, I: Element>(
+pub fn scatter_add<T: Element, I: Index>(
     input: impl AsTensor<T>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -386,7 +387,7 @@ pub fn scatter_add_dyn<'a>(
 ///
 /// # Errors
 /// As [`scatter_add`]; `input` is then unchanged.
-pub fn scatter_add_<'a, T: Element, I: Element>(
+pub fn scatter_add_<'a, T: Element, I: Index>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
     index: impl AsTensor<I>,

@@ -17,7 +17,7 @@ use strew_engine::scatter::{Output, Scatter, Start, Target, identity_element};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    AsTensor, DType, Dims, DynTensor, DynView, Element, Held, Scalar, Tensor, try_vec,
+    AsTensor, DType, Dims, DynTensor, DynView, Element, Held, Index, Scalar, Tensor, try_vec,
 };
 
 const NAME: &str = "torch.segment_reduce";
@@ -125,7 +125,7 @@ pub enum Segments<V> {
 /// extreme of complex numbers, [`Class::Runtime`](crate::Class::Runtime) for everything else:
 /// shapes that do not fit, types, negative lengths and those that do not add up, offsets that
 /// descend or are outside.
-pub fn segment_reduce<T: Element, I: Element>(
+pub fn segment_reduce<T: Element, I: Index>(
     data: impl AsTensor<T>,
     reduce: Reduce,
     segments: Segments<impl AsTensor<I>>,

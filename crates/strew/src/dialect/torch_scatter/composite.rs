@@ -17,7 +17,9 @@ use strew_engine::scatter::Output;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::tensor::{AsTensor, DType, DynView, DynViewMut, Element, Tensor, TensorViewMut};
+use strew_kernel::tensor::{
+    AsTensor, DType, DynView, DynViewMut, Element, Index, Tensor, TensorViewMut,
+};
 
 /// What torch_scatter adds to a sum before it takes the logarithm.
 const EPS: f64 = 1e-12;
@@ -146,7 +148,7 @@ fn from_table<'a>(
 /// complex numbers, [`Class::Value`] for integers, of which [`scatter_std_dyn`] makes `f32`,
 /// [`Class::Runtime`] for everything else: shapes that do not expand, index types, indices out of
 /// range.
-pub fn scatter_std<T: Element, I: Element>(
+pub fn scatter_std<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -180,7 +182,7 @@ pub fn scatter_std<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter_std`]; `out` is then unchanged.
-pub fn scatter_std_out<'a, T: Element, I: Element>(
+pub fn scatter_std_out<'a, T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -234,7 +236,7 @@ pub fn scatter_std_dyn<'a>(
 ///
 /// # Errors
 /// [`Class::Value`] for a `src` that is not of floats, else as [`scatter_std`].
-pub fn scatter_logsumexp<T: Element, I: Element>(
+pub fn scatter_logsumexp<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -261,7 +263,7 @@ pub fn scatter_logsumexp<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter_logsumexp`]; `out` is then unchanged.
-pub fn scatter_logsumexp_out<'a, T: Element, I: Element>(
+pub fn scatter_logsumexp_out<'a, T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -312,7 +314,7 @@ pub fn scatter_logsumexp_dyn<'a>(
 ///
 /// # Errors
 /// As [`scatter_logsumexp`].
-pub fn scatter_softmax<T: Element, I: Element>(
+pub fn scatter_softmax<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -349,7 +351,7 @@ pub fn scatter_softmax_dyn<'a>(
 ///
 /// # Errors
 /// As [`scatter_logsumexp`].
-pub fn scatter_log_softmax<T: Element, I: Element>(
+pub fn scatter_log_softmax<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,

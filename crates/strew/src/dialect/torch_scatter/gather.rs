@@ -16,7 +16,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Output, Scatter, Start};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DynView, DynViewMut, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynView, DynViewMut, Element, Index, Tensor};
 
 const SRC: Argument = Argument::needed(
     "src",
@@ -76,7 +76,7 @@ pub(super) const GATHER_CSR: Operator = Operator {
 /// # Errors
 /// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, index types, indices that do
 /// not ascend or are out of range.
-pub fn gather_coo<T: Element, I: Element>(
+pub fn gather_coo<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
@@ -122,7 +122,7 @@ pub fn gather_coo_dyn<'a>(
 /// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, pointer types, pointers
 /// outside the result. [`Class::Memory`](crate::Class::Memory) if the last pointer asks for more
 /// than there is.
-pub fn gather_csr<T: Element, I: Element>(
+pub fn gather_csr<T: Element, I: Index>(
     src: impl AsTensor<T>,
     indptr: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {

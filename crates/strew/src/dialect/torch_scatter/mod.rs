@@ -24,7 +24,7 @@ use strew_engine::scatter::{Output, Scatter, Start};
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{
-    AsTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+    AsTensor, DynView, DynViewMut, Element, Index, Tensor, TensorView, TensorViewMut,
 };
 
 pub(crate) use crate::dialect::framework::call::context;
@@ -255,7 +255,7 @@ impl FromStr for Reduce {
 /// # Errors
 /// [`Class::Index`] for a wrong `dim` and for a 0-d `src`, [`Class::Runtime`] for everything else:
 /// shapes that do not expand, index types, indices out of range.
-pub fn scatter<T: Element, I: Element>(
+pub fn scatter<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -287,7 +287,7 @@ pub fn scatter<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_sum<T: Element, I: Element>(
+pub fn scatter_sum<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -299,7 +299,7 @@ pub fn scatter_sum<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_add<T: Element, I: Element>(
+pub fn scatter_add<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -317,7 +317,7 @@ pub fn scatter_add<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_mul<T: Element, I: Element>(
+pub fn scatter_mul<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -336,7 +336,7 @@ pub fn scatter_mul<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_mean<T: Element, I: Element>(
+pub fn scatter_mean<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -360,7 +360,7 @@ pub fn scatter_mean<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`]; `out` is then unchanged.
-pub fn scatter_out<'a, T: Element, I: Element>(
+pub fn scatter_out<'a, T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -404,7 +404,7 @@ pub fn scatter_out<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_min<T: Element, I: Element>(
+pub fn scatter_min<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -437,7 +437,7 @@ pub fn scatter_min<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_max<T: Element, I: Element>(
+pub fn scatter_max<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim: i64,
@@ -486,7 +486,7 @@ pub fn scatter_dyn<'a>(
     .run()
 }
 
-fn new<'a, T: Element, I: Element>(
+fn new<'a, T: Element, I: Index>(
     name: &'static str,
     src: TensorView<'a, T>,
     index: TensorView<'a, I>,
@@ -501,7 +501,7 @@ fn new<'a, T: Element, I: Element>(
 }
 
 /// One reduction into as many groups as the index names.
-fn grouped<T: Element, I: Element>(
+fn grouped<T: Element, I: Index>(
     name: &'static str,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -665,9 +665,6 @@ pub(crate) fn size_along(index: &DynView<'_>, dim_size: Option<i64>) -> Result<u
     if let Some(size) = dim_size {
         return expect_size("dim_size", size);
     }
-    let Some(max) = index.max_integer() else {
-        return Ok(0);
-    };
     // A negative maximum leaves no cell; the run then names the first index that is wrong.
-    Ok(usize::try_from(max.saturating_add(1)).unwrap_or(0))
+    Bounds::STRICT.cells(index, "index")
 }

@@ -17,7 +17,7 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{
-    AsTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+    AsTensor, DynView, DynViewMut, Element, Index, Tensor, TensorView, TensorViewMut,
 };
 
 const SRC: Argument = Argument::needed(
@@ -207,7 +207,7 @@ fn lower_csr<'a>(
 /// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
 /// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
 /// index types, indices that do not ascend or are out of range.
-pub fn segment_coo<T: Element, I: Element>(
+pub fn segment_coo<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim_size: Option<usize>,
@@ -241,7 +241,7 @@ pub fn segment_coo<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_coo`]; `out` is then unchanged.
-pub fn segment_coo_out<'a, T: Element, I: Element>(
+pub fn segment_coo_out<'a, T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     out: impl Into<TensorViewMut<'a, T>>,
@@ -269,7 +269,7 @@ pub fn segment_coo_out<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_coo`].
-pub fn segment_min_coo<T: Element, I: Element>(
+pub fn segment_min_coo<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim_size: Option<usize>,
@@ -291,7 +291,7 @@ pub fn segment_min_coo<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_coo`].
-pub fn segment_max_coo<T: Element, I: Element>(
+pub fn segment_max_coo<T: Element, I: Index>(
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
     dim_size: Option<usize>,
@@ -353,7 +353,7 @@ pub fn segment_coo_dyn<'a>(
 /// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
 /// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
 /// pointer types, pointers outside `src`.
-pub fn segment_csr<T: Element, I: Element>(
+pub fn segment_csr<T: Element, I: Index>(
     src: impl AsTensor<T>,
     indptr: impl AsTensor<I>,
     reduce: Reduce,
@@ -376,7 +376,7 @@ pub fn segment_csr<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_csr`]; `out` is then unchanged.
-pub fn segment_csr_out<'a, T: Element, I: Element>(
+pub fn segment_csr_out<'a, T: Element, I: Index>(
     src: impl AsTensor<T>,
     indptr: impl AsTensor<I>,
     out: impl Into<TensorViewMut<'a, T>>,
@@ -403,7 +403,7 @@ pub fn segment_csr_out<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_csr`].
-pub fn segment_min_csr<T: Element, I: Element>(
+pub fn segment_min_csr<T: Element, I: Index>(
     src: impl AsTensor<T>,
     indptr: impl AsTensor<I>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
@@ -417,7 +417,7 @@ pub fn segment_min_csr<T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_csr`].
-pub fn segment_max_csr<T: Element, I: Element>(
+pub fn segment_max_csr<T: Element, I: Index>(
     src: impl AsTensor<T>,
     indptr: impl AsTensor<I>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
@@ -446,7 +446,7 @@ pub fn segment_csr_dyn<'a>(
     context(name, class).call(scatter)?.run()
 }
 
-fn new_coo<'a, T: Element, I: Element>(
+fn new_coo<'a, T: Element, I: Index>(
     name: &'static str,
     src: TensorView<'a, T>,
     index: TensorView<'a, I>,
@@ -461,7 +461,7 @@ fn new_coo<'a, T: Element, I: Element>(
     context(name, class).call(scatter)?.run()
 }
 
-fn new_csr<'a, T: Element, I: Element>(
+fn new_csr<'a, T: Element, I: Index>(
     name: &'static str,
     src: TensorView<'a, T>,
     indptr: TensorView<'a, I>,

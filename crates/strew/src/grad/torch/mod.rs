@@ -15,7 +15,7 @@ use crate::grad::{
     context, expect_field, expect_like, gathered, in_corner, lowered, renamed, torch_class, typed,
 };
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Tensor, shaped};
+use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Index, Tensor, shaped};
 
 pub use segment::{
     segment_reduce_jvp, segment_reduce_jvp_dyn, segment_reduce_vjp, segment_reduce_vjp_dyn,
@@ -55,7 +55,7 @@ pub use segment::{
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` or `result` of another type or shape than `input`.
-pub fn scatter_reduce_vjp<T: Element, I: Element>(
+pub fn scatter_reduce_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     input: impl AsTensor<T>,
     dim: i64,
@@ -175,7 +175,7 @@ pub fn scatter_reduce_vjp_kept_dyn(
 ///
 /// # Errors
 /// As [`scatter_reduce_vjp`].
-pub fn scatter_reduce_jvp<T: Element, I: Element>(
+pub fn scatter_reduce_jvp<T: Element, I: Index>(
     input_tangent: impl AsTensor<T>,
     src_tangent: impl AsTensor<T>,
     input: impl AsTensor<T>,
@@ -249,7 +249,7 @@ pub fn scatter_reduce_jvp_dyn(
 ///
 /// # Errors
 /// As [`scatter_reduce_vjp`].
-pub fn scatter_reduce_prod_double_vjp<T: Element, I: Element>(
+pub fn scatter_reduce_prod_double_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     input: impl AsTensor<T>,
     dim: i64,

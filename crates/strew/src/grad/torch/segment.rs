@@ -7,7 +7,7 @@ use crate::grad::forward::Rule;
 use crate::grad::segment::Case;
 use crate::grad::{lowered, typed};
 use strew_kernel::error::Result;
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Scalar, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Scalar, Tensor};
 
 /// The gradient of [`segment_reduce`](crate::torch::segment_reduce) with respect to `data`, given
 /// that of its result.
@@ -30,7 +30,7 @@ use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Scalar, Tensor
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` or `result` of another type or shape than the result.
-pub fn segment_reduce_vjp<T: Element, I: Element>(
+pub fn segment_reduce_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     data: impl AsTensor<T>,
     result: impl AsTensor<T>,
@@ -83,7 +83,7 @@ pub fn segment_reduce_vjp_dyn(
 ///
 /// # Errors
 /// As [`segment_reduce_vjp`].
-pub fn segment_reduce_jvp<T: Element, I: Element>(
+pub fn segment_reduce_jvp<T: Element, I: Index>(
     data_tangent: impl AsTensor<T>,
     data: impl AsTensor<T>,
     result: impl AsTensor<T>,
@@ -135,7 +135,7 @@ pub fn segment_reduce_jvp_dyn(
     })
 }
 
-fn apart<'a, I: Element>(
+fn apart<'a, I: Index>(
     segments: &'a Segments<impl AsTensor<I>>,
 ) -> (Option<DynView<'a>>, Option<DynView<'a>>) {
     match segments {

@@ -19,7 +19,9 @@ use strew_engine::plan::reduce::Reduce;
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::math::Real;
-use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Tensor, shaped};
+use strew_kernel::tensor::{
+    AsTensor, DType, Dims, DynTensor, DynView, Element, Index, Tensor, shaped,
+};
 
 /// Calls a generic function with the accumulator of a case's type.
 macro_rules! by_field {
@@ -60,7 +62,7 @@ macro_rules! by_field {
 /// # Errors
 /// As the operator's, but for integers, which have no gradients;
 /// [`Class::Runtime`](crate::Class::Runtime) for a `grad` or `result` of another type or shape.
-pub fn scatter_std_vjp<T: Element, I: Element>(
+pub fn scatter_std_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -102,7 +104,7 @@ pub fn scatter_std_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_std_vjp`].
-pub fn scatter_std_jvp<T: Element, I: Element>(
+pub fn scatter_std_jvp<T: Element, I: Index>(
     src_tangent: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -156,7 +158,7 @@ pub fn scatter_std_jvp_dyn(
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a `grad` of another type or
 /// shape than the result.
-pub fn scatter_logsumexp_vjp<T: Element, I: Element>(
+pub fn scatter_logsumexp_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -189,7 +191,7 @@ pub fn scatter_logsumexp_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_logsumexp_vjp`].
-pub fn scatter_logsumexp_jvp<T: Element, I: Element>(
+pub fn scatter_logsumexp_jvp<T: Element, I: Index>(
     src_tangent: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -238,7 +240,7 @@ pub fn scatter_logsumexp_jvp_dyn(
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a `grad` of another type or
 /// shape than the result.
-pub fn scatter_softmax_vjp<T: Element, I: Element>(
+pub fn scatter_softmax_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     index: impl AsTensor<I>,
     result: impl AsTensor<T>,
@@ -280,7 +282,7 @@ pub fn scatter_softmax_vjp_dyn(
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a `grad` of another type or
 /// shape.
-pub fn scatter_log_softmax_vjp<T: Element, I: Element>(
+pub fn scatter_log_softmax_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -313,7 +315,7 @@ pub fn scatter_log_softmax_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_log_softmax_vjp`].
-pub fn scatter_log_softmax_jvp<T: Element, I: Element>(
+pub fn scatter_log_softmax_jvp<T: Element, I: Index>(
     src_tangent: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,

@@ -19,7 +19,9 @@ use strew_engine::exec::grouped::hand_back;
 use strew_engine::plan::Plan;
 use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Tensor, shaped};
+use strew_kernel::tensor::{
+    AsTensor, DType, Dims, DynTensor, DynView, Element, Index, Tensor, shaped,
+};
 
 pub use composite::{
     scatter_log_softmax_jvp, scatter_log_softmax_jvp_dyn, scatter_log_softmax_vjp,
@@ -56,7 +58,7 @@ pub use segment::{
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` of another type or shape than the result.
-pub fn scatter_vjp<T: Element, I: Element>(
+pub fn scatter_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -112,7 +114,7 @@ pub fn scatter_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_vjp`].
-pub fn scatter_jvp<T: Element, I: Element>(
+pub fn scatter_jvp<T: Element, I: Index>(
     src_tangent: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -178,7 +180,7 @@ pub fn scatter_jvp_dyn(
 ///
 /// # Errors
 /// As [`scatter_vjp`].
-pub fn scatter_mul_double_vjp<T: Element, I: Element>(
+pub fn scatter_mul_double_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,

@@ -14,7 +14,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 /// The gradient of [`segment_coo`](crate::torch_scatter::segment_coo) with respect to `src`, given
 /// that of its result.
@@ -34,7 +34,7 @@ use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` of another type or shape than the result.
-pub fn segment_coo_vjp<T: Element, I: Element>(
+pub fn segment_coo_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -79,7 +79,7 @@ pub fn segment_coo_vjp_dyn(
 ///
 /// # Errors
 /// As [`segment_coo_vjp`].
-pub fn segment_coo_jvp<T: Element, I: Element>(
+pub fn segment_coo_jvp<T: Element, I: Index>(
     src_tangent: impl AsTensor<T>,
     src: impl AsTensor<T>,
     index: impl AsTensor<I>,
@@ -135,7 +135,7 @@ pub fn segment_coo_jvp_dyn(
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` of another type or shape than the result.
-pub fn segment_csr_vjp<T: Element, I: Element>(
+pub fn segment_csr_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     src: impl AsTensor<T>,
     indptr: impl AsTensor<I>,
@@ -171,7 +171,7 @@ pub fn segment_csr_vjp_dyn(
 ///
 /// # Errors
 /// As [`segment_csr_vjp`].
-pub fn segment_csr_jvp<T: Element, I: Element>(
+pub fn segment_csr_jvp<T: Element, I: Index>(
     src_tangent: impl AsTensor<T>,
     src: impl AsTensor<T>,
     indptr: impl AsTensor<I>,
@@ -213,7 +213,7 @@ pub fn segment_csr_jvp_dyn(
 ///
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients.
-pub fn gather_coo_vjp<T: Element, I: Element>(
+pub fn gather_coo_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     index: impl AsTensor<I>,
     rows: usize,
@@ -246,7 +246,7 @@ pub fn gather_coo_vjp_dyn(
 ///
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients.
-pub fn gather_csr_vjp<T: Element, I: Element>(
+pub fn gather_csr_vjp<T: Element, I: Index>(
     grad: impl AsTensor<T>,
     indptr: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {

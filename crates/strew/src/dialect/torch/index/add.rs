@@ -13,7 +13,8 @@ use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    AsTensor, Dims, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor, TensorViewMut,
+    AsTensor, Dims, DynTensor, DynView, DynViewMut, Element, Held, Index, Scalar, Tensor,
+    TensorViewMut,
 };
 
 const ADD: [Argument; 5] = [
@@ -86,7 +87,7 @@ fn add_from_table<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, an `index` of more dimensions and one
 /// out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_add<T: Element, I: Element>(
+pub fn index_add<T: Element, I: Index>(
     input: impl AsTensor<T>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -119,7 +120,7 @@ pub fn index_add_dyn<'a>(
 ///
 /// # Errors
 /// As [`index_add`]; `input` is then unchanged.
-pub fn index_add_<'a, T: Element, I: Element>(
+pub fn index_add_<'a, T: Element, I: Index>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
     index: impl AsTensor<I>,

@@ -12,7 +12,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::Result;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
+    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Index, Tensor, TensorViewMut,
 };
 
 const COPY: [Argument; 4] = [INPUT, DIM, LONG, SOURCE];
@@ -66,7 +66,7 @@ fn copy_from_table<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, ranks and lengths that do not fit and
 /// an index out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_copy<T: Element, I: Element>(
+pub fn index_copy<T: Element, I: Index>(
     input: impl AsTensor<T>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -96,7 +96,7 @@ pub fn index_copy_dyn<'a>(
 ///
 /// # Errors
 /// As [`index_copy`]; `input` is then unchanged.
-pub fn index_copy_<'a, T: Element, I: Element>(
+pub fn index_copy_<'a, T: Element, I: Index>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
     index: impl AsTensor<I>,

@@ -13,7 +13,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::Result;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Scalar, Tensor, TensorViewMut,
+    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Index, Scalar, Tensor, TensorViewMut,
 };
 
 const FILL: [Argument; 4] = [
@@ -76,7 +76,7 @@ fn fill_from_table<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, another type of `index` and one out of
 /// bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_fill<T: Element, I: Element>(
+pub fn index_fill<T: Element, I: Index>(
     input: impl AsTensor<T>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -106,7 +106,7 @@ pub fn index_fill_dyn<'a>(
 ///
 /// # Errors
 /// As [`index_fill`]; `input` is then unchanged.
-pub fn index_fill_<'a, T: Element, I: Element>(
+pub fn index_fill_<'a, T: Element, I: Index>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
     index: impl AsTensor<I>,

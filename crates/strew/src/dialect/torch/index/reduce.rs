@@ -11,7 +11,7 @@ use strew_engine::checks::axis;
 use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::Result;
 use strew_kernel::tensor::{
-    AsTensor, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
+    AsTensor, DynTensor, DynView, DynViewMut, Element, Index, Tensor, TensorViewMut,
 };
 
 const REDUCE: [Argument; 6] = [
@@ -84,7 +84,7 @@ fn reduce_from_table<'a>(
 /// As [`index_add`](crate::torch::index_add); [`Class::Runtime`](crate::Class::Runtime) for
 /// [`Reduce::Sum`] too, and [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction
 /// that the type has not.
-pub fn index_reduce<T: Element, I: Element>(
+pub fn index_reduce<T: Element, I: Index>(
     input: impl AsTensor<T>,
     dim: i64,
     index: impl AsTensor<I>,
@@ -130,7 +130,7 @@ pub fn index_reduce_dyn<'a>(
 ///
 /// # Errors
 /// As [`index_reduce`]; `input` is then unchanged.
-pub fn index_reduce_<'a, T: Element, I: Element>(
+pub fn index_reduce_<'a, T: Element, I: Index>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
     index: impl AsTensor<I>,
