@@ -109,7 +109,10 @@ def scatter_with_arg(
     if reduce not in ("amax", "amin"):
         raise ValueError(f"reduce = {reduce!r}: it must be amax or amin")
     given, (input, library) = input, _array_and_library(input)
-    as_array = np.asarray if library is np else library.as_tensor
+    operators = torch_operators(input, src)
+    as_array: Any = np.asarray
+    if library is not np:
+        as_array = operators.tensors.as_tensor if operators else library.as_tensor
     index, src = as_array(index), as_array(src)
     result = scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
     values, index, src = (x.detach() if _is_tensor(x) else x for x in (result, index, src))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from .. import _dtypes
+from .._dispatch import torch_operators
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +42,17 @@ def as_array(values: Any) -> Any:
     if isinstance(values, _np.ndarray) or of(values) is not _np:
         return values
     return _dtypes.as_array(values)
+
+
+def beside(values: Any, given: Any) -> Any:
+    """An index or pointers as an array of the library of `values`, which is of `as_array`.
+
+    Where `values` may have a derivative it is a copy, which later writes do not change.
+    """
+    if of(values) is _np:
+        return as_array(given)
+    operators = torch_operators(values)
+    return operators.tensors.as_tensor(given) if operators else of(values).as_tensor(given)
 
 
 def like(given: Any, found: Any) -> Any:
