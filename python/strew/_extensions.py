@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._dispatch import torch_operators
+from ._library import from_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,8 +147,7 @@ def in_library_of(input: Any, result: Any, in_place: bool = False) -> Any:
     if _is_tensor(result):
         return result.contiguous()
     result = np.ascontiguousarray(result).reshape(result.shape)
-    namespace = getattr(input, "__array_namespace__", None)
-    return result if namespace is None else namespace().asarray(result)
+    return from_numpy(input, result)
 
 
 def _is_tensor(array: Any) -> bool:

@@ -12,6 +12,7 @@ import numpy as _np
 
 from .. import _dtypes
 from .._dispatch import torch_operators
+from .._library import from_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,8 +58,9 @@ def beside(values: Any, given: Any) -> Any:
 
 def like(given: Any, found: Any) -> Any:
     """A result as an array of the library of an argument."""
-    own = getattr(given, "__array_namespace__", None)
-    return found if own is None or isinstance(given, _np.ndarray) else own().asarray(found)
+    if of(found) is not _np or isinstance(given, _np.ndarray):
+        return found
+    return from_numpy(given, found)
 
 
 def without_gradient(array: Any) -> Any:
