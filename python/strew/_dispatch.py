@@ -52,6 +52,31 @@ def is_plain(torch: ModuleType, *arrays: Any) -> bool:
     )
 
 
+def batch_operators(*values: Any) -> Any:
+    """`strew._torch` if `torch.vmap` runs over one of these, or one in a tuple of these."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "Tensor"):
+        return None
+    if torch.compiler.is_dynamo_compiling() or not torch._C._are_functorch_transforms_active():
+        return None
+    if not any(_is_of_batch(torch, value) for value in values):
+        return None
+    from . import _torch
+
+    return _torch
+
+
+def _is_of_batch(torch: ModuleType, value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_is_of_batch(torch, one) for one in value)
+    functorch = torch._C._functorch
+    while isinstance(value, torch.Tensor) and functorch.is_functorch_wrapped_tensor(value):
+        if functorch.is_batchedtensor(value):
+            return True
+        value = functorch.get_unwrapped(value)
+    return False
+
+
 def jax_operators(*values: Any) -> Any:
     """`strew._jax` if JAX traces one of these arrays, or one in a list of these, else None."""
     jax = sys.modules.get("jax")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._dispatch import torch_operators
+from ._library import from_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +110,10 @@ def scatter_with_arg(
     if reduce not in ("amax", "amin"):
         raise ValueError(f"reduce = {reduce!r}: it must be amax or amin")
     given, (input, library) = input, _array_and_library(input)
-    as_array = np.asarray if library is np else library.as_tensor
+    operators = torch_operators(input, src)
+    as_array: Any = np.asarray
+    if library is not np:
+        as_array = operators.tensors.as_tensor if operators else library.as_tensor
     index, src = as_array(index), as_array(src)
     result = scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
     values, index, src = (x.detach() if _is_tensor(x) else x for x in (result, index, src))
@@ -143,8 +147,7 @@ def in_library_of(input: Any, result: Any, in_place: bool = False) -> Any:
     if _is_tensor(result):
         return result.contiguous()
     result = np.ascontiguousarray(result).reshape(result.shape)
-    namespace = getattr(input, "__array_namespace__", None)
-    return result if namespace is None else namespace().asarray(result)
+    return from_numpy(input, result)
 
 
 def _is_tensor(array: Any) -> bool:

@@ -10,13 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._indexing import parts, with_axis
+from ..jax._index import is_array, numbers_as_arrays
 from ..jax._weak import with_dtype_of
 from . import checks
 from .form import Form
 from .primitives import gather, scatter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, Literal, TypeAlias
 
     from .._strew import Operator
@@ -24,30 +25,33 @@ if TYPE_CHECKING:
     _Outside: TypeAlias = Literal["drop", "clip", "error"]
 
 
-def updated(operator: Operator, x: Any, indices: list[Any], y: Any, mode: str | None) -> Any:
-    """A copy of `x` in which `operator` has combined `y` with the elements of the listed axes."""
-    x = jnp.asarray(x)
-    indices = _listed(operator, indices)
-    y = checks.as_array(with_dtype_of(x, y))
-    checks.check(operator, x, indices, y, mode)
-    form, arrays = _form(operator, x.shape, indices, _outside(mode, "drop"))
-    y = jnp.asarray(y).astype(x.dtype)
-    y = y.reshape((1,) * (len(form.shape) - y.ndim) + y.shape)
-    return scatter(x, y, arrays, form)
-
-
-def updated_slices(
-    operator: Operator, x: Any, indices: tuple[Any, ...], y: Any, mode: str | None
+def updated(
+    operator: Operator, x: Any, entries: tuple[Any, ...], y: Any, mode: str | None, wraps: bool
 ) -> Any:
-    """The same where there are slices among the indices, which are read as NumPy does."""
-    x = jnp.asarray(x)
-    key, listed, behind = parts(x.ndim, indices)
-    y = with_dtype_of(x, y)
+    """A copy of `x` in which `operator` has combined `y` with the indexed elements.
+
+    `wraps` says whether negative indices count from the end.
+    """
+    x = checks.constant(x)
+    key, listed, behind = _parts(x.ndim, entries)
+    y = checks.as_array(with_dtype_of(x, y))
     if behind is not None:
-        y = with_axis(checks.as_array(y), behind)
-    if key is None:
-        return updated(operator, x, listed, y, mode)
-    return x.at[key].set(updated(operator, x[key], listed, y, mode))
+        y = with_axis(y, behind)
+    part = x if key is None else x[key]
+    listed = _listed(operator, listed)
+    checks.check(operator, part, listed, y, mode)
+    form, arrays = _form(operator, part.shape, listed, _outside(mode, "drop"), wraps)
+    y = checks.constant(y).astype(x.dtype)
+    y = y.reshape((1,) * (len(form.shape) - y.ndim) + y.shape)
+    made = scatter(part, y, arrays, form)
+    return made if key is None else x.at[key].set(made)
+
+
+def _parts(rank: int, entries: tuple[Any, ...]) -> tuple[Any, list[Any], int | None]:
+    """The slices and the arrays of an index, as `parts` has them."""
+    if all(map(is_array, entries)):
+        return None, list(entries), None
+    return parts(rank, numbers_as_arrays(entries))
 
 
 def powers(multiply: Operator, x: Any, exponents: Any) -> Any:
@@ -57,24 +61,31 @@ def powers(multiply: Operator, x: Any, exponents: Any) -> Any:
     return jnp.power(x, exponents).astype(x.dtype)
 
 
-def taken(operator: Operator, x: Any, indices: list[Any], mode: str | None, fill_value: Any) -> Any:
-    """The indexed elements of the listed axes."""
-    x = jnp.asarray(x)
-    indices = _listed(operator, indices)
-    checks.check(operator, x, indices, mode, fill_value)
-    form, arrays = _form(operator, x.shape, indices, _outside(mode, "clip"))
+def applied(
+    x: Any, entries: tuple[Any, ...], function: Callable[[Any], Any], mode: Any, wraps: bool
+) -> Any:
+    """`x` with a function applied to the indexed elements: JAX's own."""
+    return checks.constant(x).at[entries].apply(function, mode=mode, wrap_negative_indices=wraps)
+
+
+def taken(
+    operator: Operator,
+    x: Any,
+    entries: tuple[Any, ...],
+    mode: str | None,
+    fill_value: Any,
+    wraps: bool,
+) -> Any:
+    """The indexed elements."""
+    x = checks.constant(x)
+    key, listed, behind = _parts(x.ndim, entries)
+    x = x if key is None else x[key]
+    listed = _listed(operator, listed)
+    checks.check(operator, x, listed, mode, fill_value)
+    form, arrays = _form(operator, x.shape, listed, _outside(mode, "clip"), wraps)
     if fill_value is None:
         fill_value = _usual_fill(x.dtype)
-    return gather(x, fill_value, arrays, form)
-
-
-def taken_slices(
-    operator: Operator, x: Any, indices: tuple[Any, ...], mode: str | None, fill_value: Any
-) -> Any:
-    """The same where there are slices among the indices."""
-    x = jnp.asarray(x)
-    key, listed, behind = parts(x.ndim, indices)
-    result = taken(operator, x if key is None else x[key], listed, mode, fill_value)
+    result = gather(x, fill_value, arrays, form)
     return result if behind is None else result.squeeze(-1 - behind)
 
 
@@ -122,11 +133,12 @@ def _form(
     shape: tuple[int, ...],
     indices: list[Any],
     out_of_range: _Outside,
+    wraps: bool,
 ) -> tuple[Form, list[Any]]:
     """Where the indices lead, and the indices with as many axes as the updates."""
     named = [(axis, index) for axis, index in enumerate(indices) if index is not None]
     axes = tuple(axis for axis, _ in named)
-    batch = np.broadcast_shapes(*(index.shape for _, index in named))
+    batch = jnp.broadcast_shapes(*(index.shape for _, index in named)) if named else ()
     neighbours = all(axis + 1 == after for axis, after in itertools.pairwise(axes))
     place = axes[0] if axes and neighbours else 0
     walks = [axis for axis in range(len(shape)) if axis not in axes]
@@ -139,16 +151,27 @@ def _form(
         walks=tuple(walks),
         axes=axes,
         own=(place, place + len(batch)),
-        negative="wrap",
+        negative="wrap" if wraps else "drop",
         out_of_range=out_of_range,
         combine=_COMBINES.get(operator.name, "set"),
     )
     behind = len(updates) - place - len(batch)
-    return form, [_spread(index, place, len(batch), behind) for _, index in named]
+    found = [checks.index(index) for _, index in named]
+    if not wraps:
+        found = [_not_wrapped(index, out_of_range) for index in found]
+    return form, [_spread(index, place, len(batch), behind) for index in found]
+
+
+def _not_wrapped(index: Any, out_of_range: _Outside) -> Any:
+    """The index for a form that drops negative numbers: of other modes it has none."""
+    if out_of_range == "clip":
+        return jnp.maximum(index, 0)
+    if out_of_range == "error" and jnp.issubdtype(index.dtype, jnp.signedinteger):
+        return jnp.where(index < 0, jnp.iinfo(index.dtype).max, index)
+    return index
 
 
 def _spread(index: Any, before: int, rank: int, behind: int) -> Any:
-    index = checks.index(index)
     lead = before + rank - index.ndim
     sizes: Sequence[int] = (1,) * lead + tuple(index.shape) + (1,) * behind
     return index.reshape(sizes)

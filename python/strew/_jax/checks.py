@@ -24,13 +24,31 @@ def _stand_in(value: Any) -> Any:
     if isinstance(value, list):
         return [_stand_in(one) for one in value]
     if isinstance(value, jax.core.Tracer):
-        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+        return np.broadcast_to(np.zeros((), value.dtype), [_some_size(n) for n in value.shape])
     return value
+
+
+def _some_size(size: Any) -> int:
+    """A size, or one of those that a symbolic size of `jax.export` stands for."""
+    if isinstance(size, int):
+        return size
+    return int(size._evaluate(dict.fromkeys(size._get_vars(), _SOME_SIZE)))
+
+
+# Neither 1, which broadcasts, nor a size that arrays often have.
+_SOME_SIZE = 97
 
 
 def as_array(values: Any) -> Any:
     """An array of JAX's, or of NumPy's if it was none before: it keeps 64 bits."""
     return values if isinstance(values, jax.Array) else np.asarray(values)
+
+
+def constant(values: Any, dtype: Any = None) -> Any:
+    """An array of JAX's. Memory of others is copied: it may change before JAX reads it."""
+    if isinstance(values, jax.Array):
+        return values if dtype is None else values.astype(dtype)
+    return jnp.array(values, dtype)
 
 
 def index(values: Any) -> Any:
@@ -44,4 +62,4 @@ def index(values: Any) -> Any:
     if isinstance(values, np.ndarray) and kind != values.dtype:
         limits = np.iinfo(kind)
         values = values.clip(max(limits.min, np.iinfo(values.dtype).min), limits.max)
-    return jnp.asarray(values, kind)
+    return constant(values, kind)

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from .._strew import Operator
 
 
-def reduced(operator: Operator, data: Any, segment_ids: Any, num_segments: int | None) -> Any:
-    """The reduction of the rows of each segment."""
-    data, ids = jnp.asarray(data), checks.as_array(segment_ids)
+def reduced(
+    operator: Operator, data: Any, segment_ids: Any, num_segments: int | None, clips: bool
+) -> Any:
+    """The reduction of the rows of each segment; `clips`: of the nearest segment."""
+    data, ids = checks.constant(data), checks.as_array(segment_ids)
     if num_segments is None:
         if isinstance(ids, jax.core.Tracer):
             raise ValueError(
@@ -36,13 +38,14 @@ def reduced(operator: Operator, data: Any, segment_ids: Any, num_segments: int |
         axes=(0,),
         own=(0, 1),
         negative="drop",
-        out_of_range="drop",
+        out_of_range="clip" if clips else "drop",
         combine=_COMBINES[operator.name],
     )
     start = jnp.full(
         (num_segments, *data.shape[1:]), _identity(form.combine, data.dtype), data.dtype
     )
     index = checks.index(ids).reshape((-1,) + (1,) * (data.ndim - 1))
+    index = jnp.maximum(index, 0) if clips else index
     return scatter(start, data, [index], form)
 
 

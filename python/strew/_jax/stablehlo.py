@@ -27,7 +27,7 @@ def scattered(
     rest: tuple[Any, ...],
 ) -> Any:
     """The scatter with these dimension numbers, in the order of the operator's arguments."""
-    operand, updates = jnp.asarray(operand), jnp.asarray(updates)
+    operand, updates = checks.constant(operand), checks.constant(updates)
     checks.check(operator, operand, checks.as_array(indices), updates, *numbers, *rest)
     indices = checks.index(indices)
     numbers = (*(tuple(map(int, list_)) for list_ in numbers[:5]), int(numbers[5]))

@@ -11,11 +11,23 @@ Needs torch, and is imported only where torch is in use. Each public module has 
 * `plan`: the operators that take a `strew.Plan`, and `plan_methods`: the plan's own methods.
 * `aggregate`: `strew.aggregate`, with the running sums of `running`.
 
+* `samples`: these for one sample of `torch.vmap` after the other.
+
 `registry` registers an operator with its derivatives, `script` makes it known to TorchScript, and
 `tensors` has what all of them do to tensors.
 """
 
 from . import torch, torch_scatter  # isort: skip  (they define the operators that the others call)
-from . import aggregate, own, plan, plan_methods, pyg_lib
+from . import aggregate, own, plan, plan_methods, pyg_lib, samples, tensors
 
-__all__ = ["aggregate", "own", "plan", "plan_methods", "pyg_lib", "torch", "torch_scatter"]
+__all__ = [
+    "aggregate",
+    "own",
+    "plan",
+    "plan_methods",
+    "pyg_lib",
+    "samples",
+    "tensors",
+    "torch",
+    "torch_scatter",
+]

@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING
 import torch
 
 from .. import torch as strew_torch
+from .._dispatch import batch_operators
+from .registry import define, is_eager
+from .tensors import as_tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from torch import Tensor
+
+    from .registry import Batched
 
 
 def scatter(
@@ -34,23 +40,21 @@ def scatter(
     if out is not None and (dim_size is not None or fill_value is not None):
         raise ValueError("scatter: dim_size and fill_value cannot be combined with out")
     src, index, dim = _normalized(src, index, dim)
-    index = index.expand(src.shape)
-    ignored = None if ignore_index is None else index == ignore_index
     if out is not None:
         size = out.shape[dim]
     elif dim_size is not None:
         size = operator.index(dim_size)
     else:
-        kept = index if ignored is None else index[~ignored]
-        size = int(kept.max()) + 1 if kept.numel() else 0
-    index, dropped = _resolve_mode(index, size, mode, ignored)
+        size = _size(index, ignore_index)
+    drops = mode == "drop" or ignore_index is not None
+    index = _index(index, size, mode, ignore_index).expand(src.shape)
     shape = list(src.shape)
-    shape[dim] = size + (dropped is not None)
+    shape[dim] = size + drops
     if out is None:
         identity = 1 if reduce == "prod" else 0
         into = src.new_full(shape, identity if fill_value is None else fill_value)
         include_self = False
-    elif dropped is None:
+    elif not drops:
         into = out
     else:
         shape[dim] = 1
@@ -61,7 +65,7 @@ def scatter(
     else:
         join = strew_torch.scatter_reduce_ if into is out else strew_torch.scatter_reduce
         result = join(into, dim, index, src, reduce, include_self=include_self)
-    if dropped is not None:
+    if drops:
         result = result.narrow(dim, 0, size)
     return result if out is None or into is out else out.copy_(result)
 
@@ -76,9 +80,8 @@ def gather(
 ) -> Tensor:
     """`strew.gather`."""
     src, index, dim = _normalized(src, index, dim)
-    ignored = None if ignore_index is None else index == ignore_index
-    index, dropped = _resolve_mode(index, src.shape[dim], mode, ignored)
-    if dropped is not None:
+    index = _index(index, src.shape[dim], mode, ignore_index)
+    if mode == "drop" or ignore_index is not None:
         shape = list(src.shape)
         shape[dim] = 1
         fill = src.new_full(shape, 0 if fill_value is None else fill_value)
@@ -88,7 +91,7 @@ def gather(
 
 def _normalized(src: Tensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor, int]:
     """Tensors of the same rank, the index of int64, and an axis that is not negative."""
-    src, index = torch.as_tensor(src), torch.as_tensor(index)
+    src, index = as_tensor(src), as_tensor(index)
     if index.is_floating_point() or index.is_complex() or index.dtype == torch.bool:
         raise TypeError(f"index has dtype {index.dtype}: it must be an integer type")
     dim = operator.index(dim)
@@ -102,30 +105,63 @@ def _normalized(src: Tensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor, i
     return src, index.to(torch.int64), dim
 
 
-def _resolve_mode(
-    index: Tensor, size: int, mode: str, ignored: Tensor | None
-) -> tuple[Tensor, Tensor | None]:
-    """An index without the special cases of `mode`, and which updates are dropped.
+def _size(index: Tensor, ignore_index: int | None) -> int:
+    """One more than the largest index."""
+    if batch_operators(index):
+        raise ValueError(
+            "scatter: under torch.vmap with an index for each sample, size must be given: each "
+            "sample would have its own"
+        )
+    kept = index if ignore_index is None else index[index != ignore_index]
+    return int(kept.max()) + 1 if kept.numel() else 0
 
-    Dropped updates point to `size`, one cell after the last. The second result is None if no
-    update can be dropped.
+
+def _index(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Tensor:
+    """The index without the special cases of `mode`, by way of the dispatcher where needed."""
+    run = _resolve if is_eager((index,)) else _own_index
+    return run(index, size, mode, ignore_index)
+
+
+def _resolve(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Tensor:
+    """An index without the special cases of `mode`.
+
+    Where updates can be dropped, those that are point to `size`, one cell after the last.
     """
     if mode not in ("error", "wrap", "drop", "clip"):
         raise ValueError(f"mode = {mode!r}: it must be error, wrap, drop or clip")
-    dropped = ignored
+    given = index
     if mode == "wrap":
         index = torch.where(index < 0, index + size, index)
     elif mode == "clip" and size > 0:
         index = index.clamp(0, size - 1)
-    elif mode == "drop":
-        outside = (index < 0) | (index >= size)
-        dropped = outside if ignored is None else outside | ignored
-    inside = (index >= 0) & (index < size)
+    outside = (index < 0) | (index >= size)
+    dropped = outside if mode == "drop" else None
+    if ignore_index is not None:
+        ignored = given == ignore_index
+        dropped = ignored if dropped is None else ignored | dropped
     if dropped is not None:
         index = torch.where(dropped, size, index)
-        inside = inside | dropped
-    if not torch.compiler.is_compiling() and not bool(inside.all()):
-        at = [int(n) for n in (~inside).nonzero()[0]]
-        value = int(index[tuple(at)])
+        outside = outside & ~dropped
+    if bool(outside.any()):
+        at = [int(n) for n in outside.nonzero()[0]]
+        value = int(given[tuple(at)])
         raise IndexError(f"index{at} = {value}: index {value} is out of bounds with size {size}")
-    return index, dropped
+    return index
+
+
+def _resolved(index: Tensor, *rules: Any) -> Tensor:
+    found = _resolve(index, *rules)
+    # The result of an operator must be a tensor of its own.
+    return found.clone() if found is index else found
+
+
+def _resolve_batch(info: Any, in_dims: Sequence[Any], index: Tensor, *rules: Any) -> Batched:
+    return _own_index(index, *rules), in_dims[0]
+
+
+_own_index = define(
+    "own_index(Tensor index, SymInt size, str mode, int? ignore_index) -> Tensor",
+    _resolved,
+    lambda index, *rules: torch.empty_like(index),
+    vmap=_resolve_batch,
+)

@@ -21,7 +21,7 @@ from .. import torch as strew_torch
 from . import own
 from . import plan as planned
 from .registry import has_derivative, is_eager
-from .tensors import plain
+from .tensors import as_tensor, plain
 from .torch_scatter.scatter import scatter_extreme
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _scatter_into(
             "derivatives cannot be followed into it (pass src.detach())"
         )
     if not isinstance(src, torch.Tensor):
-        src = torch.as_tensor(np.asarray(src))
+        src = as_tensor(np.asarray(src))
     if _is_direct(src, out):
         target = out.detach()
         plan.scatter(_detached(src), reduce, dim=dim, out=target, include_self=include_self)

@@ -41,6 +41,18 @@ if not hasattr(torch.library, "register_vmap"):
 library = torch.library.Library("strew", "DEF")
 
 
+def _copied(values: Tensor) -> Tensor:
+    return values.clone(memory_format=torch.contiguous_format)
+
+
+# An operator of its own: a compiled backward pass may repeat a clone, from memory that has changed.
+library.define("snapshot(Tensor values) -> Tensor")
+library.impl("snapshot", _copied, "CPU")
+torch.library.register_fake(
+    "strew::snapshot", lambda values: values.new_empty(values.shape), lib=library
+)
+
+
 class Derivatives:
     """The derivatives of one call of an operator.
 
@@ -149,6 +161,15 @@ def _one_requires_grad(*arguments: Any) -> bool:
 
 # Older releases of torch do not have it.
 _any_requires_grad = getattr(torch._C, "_any_requires_grad", _one_requires_grad)
+
+
+def may_have_derivative() -> bool:
+    """Whether a derivative can be recorded now."""
+    if torch.is_grad_enabled():
+        return True
+    if torch.compiler.is_dynamo_compiling():
+        return False
+    return forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active()
 
 
 def is_transformed() -> bool:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
+
+from .registry import may_have_derivative
 
 if TYPE_CHECKING:
     from typing import Any
@@ -15,8 +18,26 @@ if TYPE_CHECKING:
 
 
 def as_tensor(array: Any) -> Tensor:
-    """The array as a tensor; a shortcut for tensors."""
-    return array if isinstance(array, torch.Tensor) else torch.as_tensor(array)
+    """The array as a tensor; a shortcut for tensors.
+
+    Memory of another library is copied where a derivative may be wanted: what backward needs must
+    be what forward saw, and torch's version counters do not see what others write.
+    """
+    if isinstance(array, torch.Tensor):
+        return array
+    if isinstance(array, _WITHOUT_MEMORY):
+        return torch.as_tensor(array)
+    copies = may_have_derivative()
+    if torch.compiler.is_dynamo_compiling():
+        tensor = torch.as_tensor(array)
+        return torch.ops.strew.snapshot(tensor) if copies else tensor
+    values = np.array(array) if copies else np.asarray(array)
+    # Torch warns of memory that must not be written to.
+    return torch.as_tensor(values if values.flags.writeable else np.array(values))
+
+
+# Of these torch makes memory of its own.
+_WITHOUT_MEMORY = (bool, int, float, complex, list, tuple)
 
 
 def plain(tensor: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
 """JAX: ``x.at[indices]`` as functions, and `jax.ops`.
 
-`indices` is an integer array or a mask, or a tuple or list of these for the first axes of `x`, in
-which None takes a whole axis. If there are slices or ``...`` among them, all entries have NumPy's
-meaning: None is a new axis then. Functions raise
+`indices` is all that ``x.at[...]`` takes: an integer array or a mask, a slice, ``...``, None for a
+new axis, a bool, or a tuple of these. A list of numbers is an array, and a list of arrays and slices
+is a tuple. Functions raise
 
 * TypeError for a dtype that does not fit, also for updates that `x`'s dtype cannot represent (where
   JAX only warns),
@@ -19,23 +19,26 @@ from typing import TYPE_CHECKING
 
 from .._strew import Operator as _Operator
 from . import ops as ops
+from ._index import applied as _applied
 from ._index import powers as _powers
 from ._index import taken as _taken
 from ._index import updated as _updated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import EllipsisType
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
     from .._types import Array, ArrayLike, Numbers
 
-    _One: TypeAlias = ArrayLike | slice | EllipsisType
-    _Index: TypeAlias = _One | Sequence[_One | None]
-    _Mode: TypeAlias = Literal["drop", "fill", "clip", "promise_in_bounds", "error"]
+    _One: TypeAlias = ArrayLike | slice | EllipsisType | None
+    _Index: TypeAlias = _One | Sequence[_One]
+    # A word, or a `jax.lax.GatherScatterMode`.
+    _Mode: TypeAlias = Literal["drop", "fill", "clip", "promise_in_bounds", "error"] | Any
 
 __all__ = [
     "at_add",
+    "at_apply",
     "at_divide",
     "at_get",
     "at_max",
@@ -58,7 +61,14 @@ _at_get = _Operator("jax.at_get")
 
 
 def at_set(
-    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+    x: Array | Numbers,
+    indices: _Index,
+    y: ArrayLike,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: _Mode | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Copy `x` and replace the indexed elements: ``x.at[indices].set(y)``.
 
@@ -66,17 +76,21 @@ def at_set(
     ----------
     x : array
         Any shape and dtype.
-    indices : array, or tuple or list of arrays
-        Integers of any dtype, broadcast together, or masks. A tuple has one for each of the first
-        axes, or None for a whole axis. With slices or ``...`` it is read as in NumPy. Negative
-        indices count from the end, once.
+    indices : array, slice, None, bool or ..., or a tuple of these
+        As in ``x.at[...]``. Integers of any dtype, broadcast together, or masks. Negative indices
+        count from the end, once.
     y : array
         The updates, broadcast to the selection. The last of several for an element stays. A Python
         number takes `x`'s dtype, if that is of its kind or of a later one: bool, integer, float,
         complex. An integer that does not fit wraps, as in JAX.
+    indices_are_sorted, unique_indices : bool
+        Accepted, without effect.
     mode : {"drop", "fill", "clip", "promise_in_bounds", "error"}, optional
         Whether an index out of range is skipped, as by default, replaced by the nearest ("clip"),
-        or a ValueError ("error", which JAX does not have).
+        or a ValueError ("error", which JAX does not have). Also a `jax.lax.GatherScatterMode`.
+    wrap_negative_indices : bool
+        Whether negative indices of arrays and numbers count from the end. If not, they are out of
+        range.
 
     Returns
     -------
@@ -89,18 +103,25 @@ def at_set(
     >>> import strew
     >>> strew.jax.at_set(np.array([1, 2, 3]), np.array([-1, 5]), np.array([10, 20]))
     array([ 1,  2, 10])
-    >>> strew.jax.at_set(np.zeros((2, 2)), [None, np.array([1])], 7.0)
+    >>> strew.jax.at_set(np.zeros((2, 2)), (slice(None), 1), 7.0)
     array([[0., 7.],
            [0., 7.]])
     >>> strew.jax.at_set(np.zeros((2, 3)), (slice(1, None), [0, 2]), 7.0)
     array([[0., 0., 0.],
            [7., 0., 7.]])
     """
-    return _updated(_at_set, x, indices, y, mode)
+    return _updated(_at_set, x, indices, y, mode, wrap_negative_indices)
 
 
 def at_add(
-    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+    x: Array | Numbers,
+    indices: _Index,
+    y: ArrayLike,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: _Mode | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Copy `x` and add to the indexed elements: ``x.at[indices].add(y)``.
 
@@ -111,11 +132,18 @@ def at_add(
     >>> strew.jax.at_add(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
     array([31,  2,  3])
     """
-    return _updated(_at_add, x, indices, y, mode)
+    return _updated(_at_add, x, indices, y, mode, wrap_negative_indices)
 
 
 def at_subtract(
-    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+    x: Array | Numbers,
+    indices: _Index,
+    y: ArrayLike,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: _Mode | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Copy `x` and subtract from the indexed elements: ``x.at[indices].subtract(y)``; see `at_add`.
 
@@ -124,11 +152,18 @@ def at_subtract(
     >>> strew.jax.at_subtract(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
     array([-29,   2,   3])
     """
-    return _updated(_at_subtract, x, indices, y, mode)
+    return _updated(_at_subtract, x, indices, y, mode, wrap_negative_indices)
 
 
 def at_multiply(
-    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+    x: Array | Numbers,
+    indices: _Index,
+    y: ArrayLike,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: _Mode | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Copy `x` and multiply the indexed elements: ``x.at[indices].multiply(y)``; see `at_add`.
 
@@ -137,11 +172,18 @@ def at_multiply(
     >>> strew.jax.at_multiply(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
     array([200,   2,   3])
     """
-    return _updated(_at_multiply, x, indices, y, mode)
+    return _updated(_at_multiply, x, indices, y, mode, wrap_negative_indices)
 
 
 def at_power(
-    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+    x: Array | Numbers,
+    indices: _Index,
+    y: ArrayLike,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: _Mode | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Copy `x` and raise the indexed elements to a power: ``x.at[indices].power(y)``.
 
@@ -154,11 +196,18 @@ def at_power(
     >>> strew.jax.at_power(np.array([2, 3, 4]), np.array([0, 0, 1]), np.array([2, 3, 2]))
     array([64,  9,  4])
     """
-    return _powers(_at_multiply, _at_set, x, indices, y, mode)
+    return _powers(_at_multiply, _at_set, x, indices, y, mode, wrap_negative_indices)
 
 
 def at_divide(
-    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+    x: Array | Numbers,
+    indices: _Index,
+    y: ArrayLike,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: _Mode | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Copy `x` and divide the indexed elements: ``x.at[indices].divide(y)``.
 
@@ -169,11 +218,18 @@ def at_divide(
     >>> strew.jax.at_divide(np.array([8.0, 2.0]), np.array([0, 0]), np.array([2.0, 2.0]))
     array([2., 2.])
     """
-    return _updated(_at_divide, x, indices, y, mode)
+    return _updated(_at_divide, x, indices, y, mode, wrap_negative_indices)
 
 
 def at_min(
-    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+    x: Array | Numbers,
+    indices: _Index,
+    y: ArrayLike,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: _Mode | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Copy `x` and take the minimum with the indexed elements: ``x.at[indices].min(y)``.
 
@@ -184,11 +240,18 @@ def at_min(
     >>> strew.jax.at_min(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, -20]))
     array([-20,   2,   3])
     """
-    return _updated(_at_min, x, indices, y, mode)
+    return _updated(_at_min, x, indices, y, mode, wrap_negative_indices)
 
 
 def at_max(
-    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+    x: Array | Numbers,
+    indices: _Index,
+    y: ArrayLike,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: _Mode | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Copy `x` and take the maximum with the indexed elements: ``x.at[indices].max(y)``.
 
@@ -199,15 +262,42 @@ def at_max(
     >>> strew.jax.at_max(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, -20]))
     array([10,  2,  3])
     """
-    return _updated(_at_max, x, indices, y, mode)
+    return _updated(_at_max, x, indices, y, mode, wrap_negative_indices)
+
+
+def at_apply(
+    x: Array | Numbers,
+    indices: _Index,
+    func: Callable[[Any], Any],
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: _Mode | None = None,
+    wrap_negative_indices: bool = True,
+) -> Array:
+    """Copy `x` and apply a function to the indexed elements: ``x.at[indices].apply(func)``.
+
+    `func` takes an array of elements, of `x`'s library, and returns one of the same shape. It is
+    applied to an element as often as that is indexed. The result is converted to `x`'s dtype. Inside
+    `jax.jit` this is JAX's own function. See `at_set`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.at_apply(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 2]), lambda v: 10 * v)
+    array([ 10.,   2., 300.])
+    """
+    return _applied(_at_add, _at_get, x, indices, func, mode, wrap_negative_indices)
 
 
 def at_get(
     x: Array | Numbers,
     indices: _Index,
     *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
     mode: _Mode | None = None,
     fill_value: complex | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Pick the indexed elements: ``x.at[indices].get(mode=mode, fill_value=fill_value)``.
 
@@ -223,4 +313,4 @@ def at_get(
     >>> strew.jax.at_get(x, places, mode="fill", fill_value=-1)
     array([ 1., -1.])
     """
-    return _taken(_at_get, x, indices, mode, fill_value)
+    return _taken(_at_get, x, indices, mode, fill_value, wrap_negative_indices)

@@ -89,7 +89,8 @@ def scatter_std(
         raise ValueError(
             f"pyg_lib.{name}: src has dtype {dtype}: it must be a floating-point dtype"
         )
-    values, where, axis = _shared.as_array(src), _shared.as_array(index), _operator.index(dim)
+    values, axis = _shared.as_array(src), _operator.index(dim)
+    where = _shared.beside(values, index)
     if out is not None:
         dim_size = _size_along(out, axis, dim_size)
     wide = _dtypes.cast(values, "float32") if dtype in ("float16", "bfloat16") else values
@@ -203,7 +204,7 @@ def softmax_csr(src: Array | Numbers, ptr: ArrayLike, dim: SupportsIndex = 0) ->
             f" {rank} dimensions"
         )
     axis %= rank
-    size, pointers = values.shape[axis], arrays.asarray(ptr)
+    size, pointers = values.shape[axis], _shared.beside(values, ptr)
     counts = _group_sizes(name, arrays, pointers, size)
     begin, end = (int(pointers[0]), int(pointers[-1])) if len(counts) else (0, 0)
     groups = _repeated(arrays.arange(len(counts)), counts)

@@ -265,7 +265,7 @@ def gather_coo(src: Array | Numbers, index: ArrayLike, out: Array | None = None)
     """
     name, values = "gather_coo", _shared.as_array(src)
     arrays = _shared.of(values)
-    where = arrays.asarray(index)
+    where = _shared.beside(values, index)
     shape, found, rank = tuple(values.shape), tuple(where.shape), len(where.shape)
     if not 1 <= rank <= len(shape) or found[:-1] != shape[: rank - 1]:
         raise RuntimeError(
@@ -331,7 +331,7 @@ class _Rows:
     def __init__(self, name: str, src: Any, indptr: Any) -> None:
         self.name, self.given, self.src = name, src, _shared.as_array(src)
         self.arrays = arrays = _shared.of(self.src)
-        self.indptr = indptr = arrays.asarray(indptr)
+        self.indptr = indptr = _shared.beside(self.src, indptr)
         self.dim = dim = len(indptr.shape) - 1
         shape = tuple(self.src.shape)
         # Checks the pointers.

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from .. import _dtypes
+from .._dispatch import torch_operators
+from .._library import from_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,10 +45,22 @@ def as_array(values: Any) -> Any:
     return _dtypes.as_array(values)
 
 
+def beside(values: Any, given: Any) -> Any:
+    """An index or pointers as an array of the library of `values`, which is of `as_array`.
+
+    Where `values` may have a derivative it is a copy, which later writes do not change.
+    """
+    if of(values) is _np:
+        return as_array(given)
+    operators = torch_operators(values)
+    return operators.tensors.as_tensor(given) if operators else of(values).as_tensor(given)
+
+
 def like(given: Any, found: Any) -> Any:
     """A result as an array of the library of an argument."""
-    own = getattr(given, "__array_namespace__", None)
-    return found if own is None or isinstance(given, _np.ndarray) else own().asarray(found)
+    if of(found) is not _np or isinstance(given, _np.ndarray):
+        return found
+    return from_numpy(given, found)
 
 
 def without_gradient(array: Any) -> Any:

@@ -302,7 +302,7 @@ def test_indices(index):
 
 def test_a_list_of_indices():
     x = jnp.zeros((3, 2))
-    found = jax.jit(lambda x, i: strew.jax.at_add(x, [None, i], 1.0))(x, jnp.array([1, 1]))
+    found = jax.jit(lambda x, i: strew.jax.at_add(x, [slice(None), i], 1.0))(x, jnp.array([1, 1]))
     assert found.tolist() == [[0, 2]] * 3
 
 

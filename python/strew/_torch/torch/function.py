@@ -11,7 +11,7 @@ from torch.jit._builtins import _register_builtin
 from ... import torch as public
 from ..._strew import Operator
 from ..registry import define, has_derivative, is_transformed, library
-from ..tensors import plain
+from ..tensors import as_tensor, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,7 +80,7 @@ class Function:
 
     def call(self, input: Any, *arguments: Any) -> Tensor:
         """The function of `strew.torch` by way of the dispatcher."""
-        return self.operator(torch.as_tensor(input), *self._tensors(arguments))
+        return self.operator(as_tensor(input), *self._tensors(arguments))
 
     def call_(self, input: Any, *arguments: Any) -> Tensor:
         """Its form in place by way of the dispatcher."""
@@ -126,9 +126,9 @@ def _define_script(name: str, overload: str, parameters: str, run: Callable[...,
 
 def _tensor(kind: str, argument: Any) -> Any:
     if kind == "Tensor":
-        return torch.as_tensor(argument)
+        return as_tensor(argument)
     if kind == "Tensor?[]" and isinstance(argument, (tuple, list)):
-        return [None if one is None else torch.as_tensor(one) for one in argument]
+        return [None if one is None else as_tensor(one) for one in argument]
     if kind != "Tensor?[]" and hasattr(argument, "item"):
         # A NumPy number, or a tensor of one element.
         return argument.item()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..registry import Derivatives, batched
-from ..tensors import at_least_1d, at_least_1d_shape
+from ..tensors import as_tensor, at_least_1d, at_least_1d_shape
 from .function import Function
 from .scatter import (
     Updating,
@@ -188,7 +188,7 @@ def call_add(
     """``index_add`` by way of the dispatcher."""
     if isinstance(alpha, torch.Tensor):
         # A number as a tensor, which may have a derivative.
-        source = torch.as_tensor(source)
+        source = as_tensor(source)
         source, alpha = source * alpha.to(source.dtype), 1
     return (index_add.call_ if in_place else index_add.call)(input, dim, index, source, alpha)
 
@@ -197,9 +197,9 @@ def call_fill(input: Tensor, dim: int, index: Tensor, value: Any, in_place: bool
     """``index_fill`` by way of the dispatcher."""
     if not isinstance(value, torch.Tensor):
         return (index_fill.call_ if in_place else index_fill.call)(input, dim, index, value)
-    input = input if in_place else torch.as_tensor(input)
+    input = input if in_place else as_tensor(input)
     shape = list(at_least_1d_shape(input.shape))
-    index = wrapped(torch.as_tensor(index), shape[dim])
+    index = wrapped(as_tensor(index), shape[dim])
     shape[dim] = index.numel()
     # A number as a tensor, which may have a derivative: copy slices that are filled with it.
     source = value.to(input.dtype).expand(shape)

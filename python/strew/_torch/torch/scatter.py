@@ -9,7 +9,7 @@ import torch
 
 from ..._strew import Operator
 from ..registry import Derivatives
-from ..tensors import at_least_1d, at_least_1d_shape, padded_to
+from ..tensors import as_tensor, at_least_1d, at_least_1d_shape, padded_to
 from ..torch_scatter.scatter import scatter as sums
 from .function import Function, as_argument, script
 from .scatter_reduce import ScatterReduce, scatter_reduce, vmapped
@@ -393,7 +393,7 @@ def call(
         return _refuse(*map(as_argument, (input, dim, index, src, value, reduce)))
     if isinstance(value, torch.Tensor):
         # A number as a tensor, which may have a derivative.
-        index = torch.as_tensor(index)
+        index = as_tensor(index)
         value, src = None, value.to(torch.as_tensor(input).dtype).expand(index.shape)
     function, updates = (scatter_src, src) if value is None else (scatter_value, value)
     return (function.call_ if in_place else function.call)(input, dim, index, updates, reduce)

@@ -11,7 +11,7 @@ import torch
 
 from ..._strew import Operator
 from ..registry import Derivatives, batched, define
-from ..tensors import plain
+from ..tensors import as_tensor, plain
 from .scatter_reduce import scatter_reduce_backward, scatter_reduce_tangent
 
 if TYPE_CHECKING:
@@ -184,6 +184,6 @@ def call(
         # The operator raises PyTorch's error.
         return _run(plain(data), reduce, lengths, indices, offsets, axis, unsafe, initial)
     lengths, offsets = (
-        None if given is None else torch.as_tensor(given) for given in (lengths, offsets)
+        None if given is None else as_tensor(given) for given in (lengths, offsets)
     )
-    return segment_reduce(torch.as_tensor(data), reduce, lengths, offsets, axis, unsafe, initial)
+    return segment_reduce(as_tensor(data), reduce, lengths, offsets, axis, unsafe, initial)

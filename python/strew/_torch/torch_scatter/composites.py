@@ -441,7 +441,7 @@ def std(
     unbiased: bool = True,
 ) -> Tensor:
     """``scatter_std`` by way of the dispatcher."""
-    found = scatter_std(src, as_tensor(index), dim, out, dim_size, unbiased)
+    found = scatter_std(as_tensor(src), as_tensor(index), dim, out, dim_size, unbiased)
     return found if out is None else out.copy_(found)
 
 
@@ -456,7 +456,7 @@ def logsumexp(
     """``scatter_logsumexp`` by way of the dispatcher."""
     # The derivative needs `out` as it was.
     before = None if out is None else out.clone()
-    found = scatter_logsumexp(src, as_tensor(index), dim, before, dim_size, eps)
+    found = scatter_logsumexp(as_tensor(src), as_tensor(index), dim, before, dim_size, eps)
     return found if out is None else out.copy_(found)
 
 

@@ -501,7 +501,7 @@ def call(
     with_arg: bool = False,
 ) -> Any:
     """torch_scatter's functions by way of the dispatcher."""
-    index = as_tensor(index)
+    src, index = as_tensor(src), as_tensor(index)
     reduce = "sum" if reduce == "add" else reduce
     if reduce in ("min", "max"):
         if out is None:

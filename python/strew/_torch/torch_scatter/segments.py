@@ -518,7 +518,7 @@ def call_coo(
 ) -> Any:
     """``segment_coo`` by way of the dispatcher."""
     run = segment_coo_extreme if reduce in ("min", "max") else segment_coo
-    return _into(out, run(src, as_tensor(index), out, dim_size, reduce), with_arg)
+    return _into(out, run(as_tensor(src), as_tensor(index), out, dim_size, reduce), with_arg)
 
 
 def call_csr(
@@ -526,17 +526,17 @@ def call_csr(
 ) -> Any:
     """``segment_csr`` by way of the dispatcher."""
     run = segment_csr_extreme if reduce in ("min", "max") else segment_csr
-    return _into(out, run(src, as_tensor(indptr), out, reduce), with_arg)
+    return _into(out, run(as_tensor(src), as_tensor(indptr), out, reduce), with_arg)
 
 
 def call_gather_coo(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
     """``gather_coo`` by way of the dispatcher."""
-    return _into(out, gather_coo(src, as_tensor(index), out))
+    return _into(out, gather_coo(as_tensor(src), as_tensor(index), out))
 
 
 def call_gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None) -> Tensor:
     """``gather_csr`` by way of the dispatcher."""
-    return _into(out, gather_csr(src, as_tensor(indptr), out, None))
+    return _into(out, gather_csr(as_tensor(src), as_tensor(indptr), out, None))
 
 
 def _script_segments(reduce: str) -> None:
