@@ -6,7 +6,9 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::sync::Arc;
-use strew_io::{Column, Format, Groups, Kept, Missing, Nulls, Rows, Table};
+use strew_io::{
+    Column, CsvOptions, DataSet, Format, Groups, Kept, Missing, Nulls, Origin, Part, Rows, Table,
+};
 
 /// Rows that are read of a column: a short file may say that it has billions.
 const ROWS: usize = 4096;
@@ -39,7 +41,7 @@ fn check(bytes: &[u8], format: Format) {
         file.rewind().expect("a temporary file has a beginning");
         file.write_all(bytes)
             .expect("a temporary file can be written");
-        let Ok(table) = Table::open(file, format) else {
+        let Ok(table) = Table::open(file, format, &CsvOptions::default()) else {
             return;
         };
         // How columns are read depends on the bytes, too.
@@ -48,17 +50,20 @@ fn check(bytes: &[u8], format: Format) {
         for name in &names {
             let _ = column(file, format, name, from);
         }
-        groups(&table, &names);
+        groups(file, format, &names);
     });
 }
 
 /// The whole of a column, and pieces of it.
 fn column(file: &File, format: Format, name: &str, from: &mut Unstructured<'_>) -> Result<()> {
-    let open = || Table::open(file, format).expect("it opened before");
+    let open = || {
+        let table = Table::open(file, format, &CsvOptions::default());
+        table.expect("it opened before")
+    };
     let missing = match u8::arbitrary(from)? % 3 {
         0 => Missing::Refused,
         1 => Missing::Zero,
-        _ => Kept::of(&open(), Some(name))
+        _ => Kept::of(&mut open(), Some(name))
             .map_or(Missing::Zero, |kept| Missing::Left(Arc::new(kept))),
     };
     let Ok(column) = Column::new(open(), Some(name), missing) else {
@@ -83,10 +88,13 @@ fn column(file: &File, format: Format, name: &str, from: &mut Unstructured<'_>) 
 }
 
 /// The groups by each column, with the values of the next one.
-fn groups(table: &Table, names: &[String]) {
+fn groups(file: &File, format: Format, names: &[String]) {
     for (key, value) in names.iter().zip(names.iter().cycle().skip(1)) {
         let keys = [key.clone()];
-        let Ok(mut rows) = Rows::new(table, &keys, std::slice::from_ref(value), Nulls::Zero) else {
+        let origin = Origin::File(file.try_clone().expect("a temporary file can be shared"));
+        let part = Part::file("file".to_owned(), origin, format);
+        let data = DataSet::new(vec![part], CsvOptions::default());
+        let Ok(mut rows) = Rows::new(data, &keys, std::slice::from_ref(value), Nulls::Skip) else {
             continue;
         };
         let mut groups = Groups::new(&keys);

@@ -54,7 +54,7 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
         files: [SRC, INDEX].map(|id| (id, Some(text(matches, id)).filter(|text| is_file(text)))),
     };
     let tensors = [of_values, INDEX].map(|id| (id, text(matches, id)));
-    treat(flags::given_nulls(matches), &tensors).map_err(|f| f.for_operator(NAME))?;
+    treat(&flags::Columns::given(matches), &tensors).map_err(|f| f.for_operator(NAME))?;
     let opened = match of_values {
         SRC => Some(open(matches, SRC)?),
         _ => None,
@@ -111,7 +111,7 @@ fn state_of(src: &Series, index: &Series, call: &Call<'_>) -> Result<Accumulator
 fn open(matches: &ArgMatches, id: &'static str) -> Result<Series> {
     Series::open(text(matches, id)).map_err(|failure| {
         let failure = failure.for_operator(NAME).for_argument(id);
-        match failure.message().ends_with("which no tensor has") && id == INDEX {
+        match failure.message().contains("which no tensor has") && id == INDEX {
             true => {
                 let why = format!("{}; --by takes keys of such a type", failure.message());
                 failure.saying(why)
@@ -243,6 +243,7 @@ impl Target {
             name,
             does,
             results: &names,
+            types: &[],
         };
         match self {
             Self::Results(outputs) => intent.tell(outputs, json, out),

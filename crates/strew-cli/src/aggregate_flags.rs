@@ -35,6 +35,8 @@ pub(crate) const VALUE: &str = "value";
 pub(crate) const PLOT: &str = "plot";
 #[cfg(feature = "io")]
 pub(crate) const FILE: &str = "file";
+#[cfg(feature = "io")]
+pub(crate) const FORMAT: &str = "format";
 pub(crate) const STATES: &str = "states";
 
 /// The two commands.
@@ -46,11 +48,15 @@ pub(crate) fn commands() -> [Command; 2] {
                 "Reduce the values of each group, in one way or in several at once.\n\nValues that are more \
                  than --memory-limit are read in chunks, unless a reduction needs all values of a group \
                  together. Chunks give the bits of one call.\n\nWith --by, the rows of FILE with equal keys are a \
-                 group, and the result is a table with a row for each group, in the order of the keys. FILE is a \
-                 Parquet, Arrow or CSV file; keys are integers, strings, dates or truth values.",
+                 group, and the result is a table with a row for each group, in the order of the keys. Keys are \
+                 integers, strings, dates or truth values.\n\nFILE is a Parquet, Arrow or CSV file. Several \
+                 files, 'part-*.parquet' and the files of a folder are one table; folders such as year=2013 are \
+                 columns. A CSV file may be compressed (.csv.gz, .csv.zst). - is standard input. The type of a \
+                 CSV column is what all of its values are: --dry-run shows the types, and --types changes them.",
             )
             .after_help(
                 "Examples:\n  strew aggregate --by month,carrier --value arr_delay flights.parquet --reduce mean,std,max,count\n  \
+                 strew aggregate --by zip --value v --types zip=text --missing NA,- --nulls skip 'part-*.csv.gz'\n  \
                  strew aggregate --by carrier flights.parquet --reduce len\n  \
                  strew aggregate --src v.npy --index i.npy --reduce mean,std -o out.npz\n  \
                  strew aggregate --src v.npy --index i.npy --reduce sum --exact --size 1000 --partial 1.strew\n  \
@@ -58,6 +64,11 @@ pub(crate) fn commands() -> [Command; 2] {
             )
             .args(of_aggregate())
             .args(of_keys())
+            .args(flags::columns(
+                &["drop", "skip", "zero"],
+                "Missing values of columns: drop leaves their rows out, skip only the values (with --by), zero \
+                 reads them as 0 [default: they are an error]",
+            ))
             .args(results()),
         Command::new("merge")
             .about("Merge the states that `aggregate --partial` wrote, and give their results")
@@ -129,7 +140,6 @@ fn of_aggregate() -> Vec<Arg> {
             .value_parser(PossibleValuesParser::new([
                 "average", "min", "max", "dense", "ordinal", "linear", "lower", "higher", "nearest", "midpoint",
             ])),
-        flags::nulls(),
         value(START, "INTEGER", "With --partial: the position of the first value among those of all parts, for first, last, argmin and argmax")
             .requires(PARTIAL)
             .value_parser(value_parser!(usize)),
@@ -148,14 +158,22 @@ fn of_keys() -> Vec<Arg> {
         Arg::new(BY)
             .long(BY)
             .value_name("COLUMNS")
+            .action(ArgAction::Append)
             .conflicts_with_all([SRC, INDEX, DIM, SIZE, MODE, IGNORED, PARTIAL])
-            .help("Group by these columns of FILE, with commas between them; without FILE by these arrays, as in keys.npy: integers, strings, dates"),
+            .help("Group by these columns of FILE, with commas between them or --by for each; without FILE by these arrays, as in keys.npy: integers, strings, dates"),
         Arg::new(VALUE)
             .long(VALUE)
             .value_name("COLUMNS")
+            .action(ArgAction::Append)
             .help(
                 "With --by: the columns of the values; of several, results are named column_reduce. len needs none",
             ),
+        Arg::new(FORMAT)
+            .long(FORMAT)
+            .value_name("WORD")
+            .requires(BY)
+            .value_parser(PossibleValuesParser::new(["csv", "tsv", "parquet", "arrow"]))
+            .help("With --by: the format of each FILE, whatever it is called [default: by its name; of standard input csv]"),
         Arg::new(PLOT)
             .long(PLOT)
             .value_name("FILE")
@@ -166,7 +184,7 @@ fn of_keys() -> Vec<Arg> {
             .value_name("FILE")
             .value_hint(ValueHint::FilePath)
             .num_args(0..)
-            .help("With --by: .parquet, .pq, .arrow, .arrows, .feather, .csv or .tsv"),
+            .help("With --by: .parquet, .pq, .arrow, .arrows, .feather, .csv, .tsv (the last two also with .gz or .zst), a folder of these, 'part-*.csv', or - for standard input"),
     ]
 }
 
@@ -181,7 +199,7 @@ fn output() -> Arg {
         .long("output")
         .value_name("FILE")
         .value_hint(ValueHint::FilePath)
-        .help("Where the results go: .npy (one result), .npz, .safetensors, .zarr, .parquet or .csv (with --by the last two); - writes .npy to standard output, with --by CSV [default: they are printed]")
+        .help("Where the results go: .npy (one result), .npz, .safetensors, .zarr, .parquet, .arrow or .csv (with --by the last three); - writes .npy to standard output, with --by CSV [default: they are printed]")
 }
 
 fn partial() -> Arg {

@@ -64,7 +64,7 @@ pub(crate) fn check(matches: &ArgMatches, wanted: &[Aggregate]) -> Result<()> {
     }
 }
 
-/// Refuses words that are no table: more than one, or names of reductions.
+/// Refuses words that are no table, but names of reductions.
 fn check_files(files: &[&str], wanted: &[Aggregate]) -> Result<()> {
     let is_name = |word: &&&str| word.parse::<Aggregate>().is_ok() && !Path::new(word).exists();
     let loose: Vec<&str> = files.iter().filter(is_name).copied().collect();
@@ -80,12 +80,7 @@ fn check_files(files: &[&str], wanted: &[Aggregate]) -> Result<()> {
             ),
         ));
     }
-    match files {
-        [first, second, ..] => Err(Failure::new(format!(
-            "{first} and {second}: it reads one table at a time"
-        ))),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// The first of these that depends on the values.

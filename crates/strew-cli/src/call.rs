@@ -55,7 +55,7 @@ pub(crate) fn treat_nulls(operator: &Operator, matches: &ArgMatches) -> Result<(
             _ => {}
         }
     }
-    let treated = treat(flags::given_nulls(matches), &tensors);
+    let treated = treat(&flags::Columns::given(matches), &tensors);
     treated.map_err(|failure| failure.for_operator(operator.name))
 }
 
@@ -180,5 +180,6 @@ fn intent(
         name: operator.name,
         does,
         results: operator.returns,
+        types: &[],
     })
 }

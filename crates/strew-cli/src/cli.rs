@@ -2,7 +2,7 @@
 
 use crate::aggregate_flags;
 use crate::families;
-use crate::flags::{OUTPUT, dry_run, force, nulls};
+use crate::flags::{OUTPUT, dry_run, force, tensor_columns};
 use crate::topics::{self, ARRAYS};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
@@ -184,7 +184,7 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
             example(operator, runs)
         ))
         .args(operator.arguments.iter().map(of_argument))
-        .arg(nulls());
+        .args(tensor_columns());
     if runs {
         command = command.args(outputs(operator)).arg(
             Arg::new(SCRATCH)
@@ -285,7 +285,7 @@ fn of_argument(argument: &'static Argument) -> Arg {
 fn outputs(operator: &'static Operator) -> Vec<Arg> {
     let several = operator.returns.len() > 1;
     let mut help =
-        "Where the result goes: .npy, .npz, .safetensors, .zarr, .parquet or .csv; - writes .npy to standard \
+        "Where the result goes: .npy, .npz, .safetensors, .zarr, .parquet, .arrow or .csv; - writes .npy to standard \
          output [default: it is printed]"
             .to_owned();
     if several {

@@ -13,6 +13,8 @@ pub(crate) struct Intent<'a> {
     pub(crate) does: String,
     /// The results, in their order.
     pub(crate) results: &'a [&'a str],
+    /// The types of the columns that are read, by their names.
+    pub(crate) types: &'a [(String, String)],
 }
 
 impl Intent<'_> {
@@ -22,6 +24,7 @@ impl Intent<'_> {
             name,
             does,
             results,
+            types,
         } = self;
         let places = results
             .iter()
@@ -29,13 +32,22 @@ impl Intent<'_> {
         if json {
             let places = places.map(|(result, place)| (result.to_owned(), place.into()));
             let places: serde_json::Map<String, serde_json::Value> = places.collect();
-            let told = json!({
+            let mut told = json!({
                 "operator": name, "dry_run": true, "summary": does, "outputs": places,
             });
+            if !types.is_empty() {
+                let types = types
+                    .iter()
+                    .map(|(name, of)| (name.clone(), of.clone().into()));
+                told["types"] = serde_json::Value::Object(types.collect());
+            }
             writeln!(out, "{told}")?;
             return Ok(());
         }
         writeln!(out, "{name} {does}.")?;
+        for (column, of) in *types {
+            writeln!(out, "column {column}: {of}")?;
+        }
         for (result, place) in places {
             writeln!(out, "{result}: {place}")?;
         }

@@ -12,6 +12,8 @@ pub(crate) const OUTPUT: &str = "@output";
 pub(crate) const FORCE: &str = "@force";
 pub(crate) const DRY: &str = "@dry-run";
 pub(crate) const NULLS: &str = "@nulls";
+pub(crate) const MISSING: &str = "@missing";
+pub(crate) const TYPES: &str = "@types";
 
 /// The flag that stops a command before it does anything.
 pub(crate) fn dry_run() -> Arg {
@@ -39,23 +41,69 @@ pub(crate) fn asked(matches: &ArgMatches, json: bool) -> Asked<'_> {
     }
 }
 
-/// What is done with missing values of columns.
-pub(crate) fn nulls() -> Arg {
-    Arg::new(NULLS)
-        .long("nulls")
-        .value_name("WORD")
-        .value_parser(PossibleValuesParser::new(["drop", "zero"]))
-        .help(
-            "Missing values of Parquet and Arrow columns: drop leaves their rows out of all columns, \
-             zero reads them as 0 [default: they are an error]",
-        )
+/// How columns of files are read, with these words for missing values.
+pub(crate) fn columns(nulls: &'static [&'static str], help: &'static str) -> [Arg; 3] {
+    [
+        Arg::new(NULLS)
+            .long("nulls")
+            .value_name("WORD")
+            .value_parser(PossibleValuesParser::new(nulls))
+            .help(help),
+        Arg::new(MISSING)
+            .long("missing")
+            .value_name("WORDS")
+            .action(ArgAction::Append)
+            .allow_hyphen_values(true)
+            .help("Words of CSV files that are missing values, with commas between them, as in NA,-,? [default: only the empty field]"),
+        Arg::new(TYPES)
+            .long("types")
+            .value_name("NAME=TYPE")
+            .action(ArgAction::Append)
+            .help("Types of CSV columns, as in zip=text,v=float64 [default: what all of a column's values are; text if one has a leading zero or if all are quoted]"),
+    ]
 }
 
-/// What was said of missing values.
-pub(crate) fn given_nulls(matches: &ArgMatches) -> Option<Nulls> {
-    let word = matches.get_one::<String>(NULLS)?;
-    match word.as_str() {
-        "drop" => Some(Nulls::Drop),
-        _ => Some(Nulls::Zero),
+/// How columns of tensors are read.
+pub(crate) fn tensor_columns() -> [Arg; 3] {
+    columns(
+        &["drop", "zero"],
+        "Missing values of columns: drop leaves their rows out of all columns, zero reads them as 0 \
+         [default: they are an error]",
+    )
+}
+
+/// What was said of columns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Columns {
+    pub(crate) nulls: Option<Nulls>,
+    pub(crate) missing: Vec<String>,
+    pub(crate) types: Vec<String>,
+}
+
+impl Columns {
+    pub(crate) fn given(matches: &ArgMatches) -> Self {
+        let texts = |id: &str| matches.get_many::<String>(id).into_iter().flatten();
+        let word = matches.get_one::<String>(NULLS).map(String::as_str);
+        Self {
+            nulls: word.map(|word| match word {
+                "drop" => Nulls::Drop,
+                "skip" => Nulls::Skip,
+                _ => Nulls::Zero,
+            }),
+            missing: texts(MISSING)
+                .flat_map(|text| text.split(','))
+                .map(str::to_owned)
+                .collect(),
+            types: texts(TYPES).cloned().collect(),
+        }
+    }
+
+    /// The flag that only text files understand, if one was given.
+    pub(crate) fn of_text(&self) -> Option<&'static str> {
+        match (&self.types[..], &self.missing[..]) {
+            ([_, ..], _) => Some("types"),
+            ([], [_, ..]) => Some("missing"),
+            ([], []) => None,
+        }
     }
 }

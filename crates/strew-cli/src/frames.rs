@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::outputs::{PIPE, quoted};
+use crate::read::Format;
 use crate::write::{Guard, Writable, replace};
 use std::io::Write;
 use std::path::Path;
@@ -17,6 +18,8 @@ pub(crate) struct Made<'a> {
     pub(crate) operator: &'a str,
     /// Its first columns.
     pub(crate) keys: &'a [String],
+    /// The types of the columns that were read, by their names.
+    pub(crate) types: &'a [(String, String)],
     pub(crate) frame: &'a Frame,
     pub(crate) groups: usize,
 }
@@ -29,6 +32,7 @@ pub(crate) enum Target {
     Piped,
     Csv(Writable),
     Parquet(Writable),
+    Arrow(Writable),
 }
 
 impl Target {
@@ -44,17 +48,19 @@ impl Target {
                 false => Ok(Self::Piped),
             };
         }
-        let ends = |ending: &str| name.to_ascii_lowercase().ends_with(ending);
-        if ends(".csv") {
-            Writable::new(name, guard).map(Self::Csv)
-        } else if ends(".parquet") || ends(".pq") {
-            Writable::new(name, guard).map(Self::Parquet)
-        } else {
-            Err(Failure::file(
-                Path::new(name),
-                "a table goes to a .csv or .parquet file; -o - writes CSV to standard output",
-            ))
-        }
+        let kind = match Format::of_result(name) {
+            Some(Format::Csv) => Self::Csv,
+            Some(Format::Parquet) => Self::Parquet,
+            Some(Format::Arrow) => Self::Arrow,
+            _ => {
+                return Err(Failure::file(
+                    Path::new(name),
+                    "a table goes to a .csv, .parquet or .arrow file; -o - writes CSV to standard \
+                     output",
+                ));
+            }
+        };
+        Writable::new(name, guard).map(kind)
     }
 
     /// Whether the table is for standard output.
@@ -77,14 +83,19 @@ impl Target {
                 replace(path, &mut |to| frame.write_parquet(to))?;
                 path.path()
             }
+            Self::Arrow(path) => {
+                replace(path, &mut |to| frame.write_arrow(to))?;
+                path.path()
+            }
         };
         if json {
             writeln!(
                 out,
-                "{{\"operator\":{},\"groups\":{},\"columns\":{},\"file\":{}}}",
+                "{{\"operator\":{},\"groups\":{},\"columns\":{},\"types\":{},\"file\":{}}}",
                 quoted(made.operator),
                 made.groups,
                 list(frame.names()),
+                types(made.types),
                 quoted(&written.to_string_lossy())
             )?;
         }
@@ -95,6 +106,14 @@ impl Target {
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(quoted).collect();
     format!("[{}]", names.join(","))
+}
+
+/// An object with a type for each column.
+fn types(types: &[(String, String)]) -> serde_json::Value {
+    let each = types
+        .iter()
+        .map(|(name, of)| (name.clone(), of.clone().into()));
+    serde_json::Value::Object(each.collect())
 }
 
 /// Columns under their names, with two spaces between them.
@@ -158,9 +177,10 @@ fn print_json(made: &Made<'_>, out: &mut impl Write) -> Result<()> {
     let frame = made.frame;
     write!(
         out,
-        "{{\"operator\":{},\"keys\":{},\"rows\":[",
+        "{{\"operator\":{},\"keys\":{},\"types\":{},\"rows\":[",
         quoted(made.operator),
-        list(made.keys.iter().map(String::as_str))
+        list(made.keys.iter().map(String::as_str)),
+        types(made.types)
     )?;
     let names: Vec<String> = frame.names().map(quoted).collect();
     for row in 0..frame.rows() {

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// How often a lock that another thread holds for a moment is tried.
+const TRIES: usize = 1000;
+
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -17,13 +20,28 @@ fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
 pub(crate) fn install() {
     // Without a handler the process still ends; only a temporary file could stay.
     let _ = ctrlc::set_handler(|| {
-        for path in temporary().drain(..) {
-            // Whichever of the two it is.
-            let _ = std::fs::remove_file(&path);
-            let _ = std::fs::remove_dir_all(path);
-        }
+        remove(&mut temporary());
         process::exit(130);
     });
+}
+
+fn remove(paths: &mut Vec<PathBuf>) {
+    for path in paths.drain(..) {
+        // Whichever of the two it is.
+        let _ = std::fs::remove_file(&path);
+        let _ = std::fs::remove_dir_all(path);
+    }
+}
+
+/// Removes the temporary files of outputs, in a process that is about to end. It does not wait for
+/// a lock that its own thread may hold.
+pub fn remove_part_files() {
+    for _ in 0..TRIES {
+        if let Ok(mut paths) = TEMPORARY.try_lock() {
+            return remove(&mut paths);
+        }
+        std::thread::yield_now();
+    }
 }
 
 /// A temporary file or folder to remove on an interrupt, while this lives.
@@ -31,8 +49,9 @@ pub(crate) struct Registered(PathBuf);
 
 impl Registered {
     pub(crate) fn new(path: &Path) -> Self {
-        temporary().push(path.to_owned());
-        Self(path.to_owned())
+        let (kept, own) = (path.to_owned(), path.to_owned());
+        temporary().push(kept);
+        Self(own)
     }
 }
 

@@ -5,8 +5,8 @@
 //! library's business: this program only brings tensors to it and carries results away.
 //!
 //! The program is a library so that two faces share it: the binary `strew`, and the command in the
-//! Python package. Only [`run`] is public, and nothing here is a stable interface for Rust code:
-//! use the crate [`strew`].
+//! Python package. Only [`run`] is public, and what the binary does when memory runs out. Nothing
+//! here is a stable interface for Rust code: use the crate [`strew`].
 
 mod aggregate;
 mod aggregate_flags;
@@ -42,6 +42,9 @@ mod suggest;
 mod topics;
 mod values;
 mod write;
+
+#[doc(hidden)]
+pub use interrupt::remove_part_files;
 
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};

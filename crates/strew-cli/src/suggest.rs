@@ -47,13 +47,15 @@ fn likeness(word: &str, name: &str) -> f64 {
 }
 
 /// Flags by the names that they have in other programs.
-const FLAGS: [(&str, &str); 21] = [
+const FLAGS: [(&str, &str); 26] = [
     ("agg", "reduce"),
     ("aggfunc", "reduce"),
     ("axis", "dim"),
     ("column", "value"),
     ("columns", "value"),
     ("dropna", "skipna"),
+    ("dtype", "types"),
+    ("dtypes", "types"),
     ("fill", "fill-value"),
     ("func", "reduce"),
     ("function", "reduce"),
@@ -63,6 +65,9 @@ const FLAGS: [(&str, &str); 21] = [
     ("idx", "index"),
     ("key", "by"),
     ("keys", "by"),
+    ("na", "missing"),
+    ("na-values", "missing"),
+    ("null-values", "missing"),
     ("num-segments", "size"),
     ("out", "output"),
     ("overwrite", "force"),

@@ -6,7 +6,7 @@ struct Topic {
     text: &'static str,
 }
 
-static TOPICS: [Topic; 8] = [
+static TOPICS: [Topic; 9] = [
     Topic {
         name: "jobs",
         text: JOBS,
@@ -14,6 +14,10 @@ static TOPICS: [Topic; 8] = [
     Topic {
         name: "arrays",
         text: include_str!("topics/arrays.txt"),
+    },
+    Topic {
+        name: "tables",
+        text: include_str!("topics/tables.txt"),
     },
     Topic {
         name: "outputs",

@@ -156,12 +156,11 @@ pub(crate) struct Destination {
 impl Destination {
     /// Checks, before anything is computed, that the file could be written.
     pub(crate) fn new(name: &str, guard: &Guard) -> Result<Self> {
-        let format = Format::of(name).filter(|format| format.is_written());
-        let format = format.ok_or_else(|| {
+        let format = Format::of_result(name).ok_or_else(|| {
             Failure::file(
                 Path::new(name),
-                "an output is a .npy, .npz, .safetensors, .zarr, .parquet or .csv file; -o - writes .npy \
-                 to standard output",
+                "an output is a .npy, .npz, .safetensors, .zarr, .parquet, .arrow or .csv file; -o - \
+                 writes .npy to standard output",
             )
         })?;
         let to = match format {

@@ -159,10 +159,6 @@ fn what_is_missing_of_a_table_is_named() {
                 .into(),
         ),
         (
-            "--by key --value x t.csv u.csv",
-            "t.csv and u.csv: it reads one table at a time".into(),
-        ),
-        (
             "--src [1.0] --index [0] t.csv",
             "t.csv: a table goes with --by; --src and --index name arrays".into(),
         ),

@@ -123,14 +123,26 @@ fn groups_have_the_results_of_their_rows() {
         })
         .collect();
     for file in ["flights.parquet", "flights.csv"] {
-        let call = format!("aggregate --by month,carrier --value delay {file} --nulls drop");
+        let words = if file.ends_with("csv") {
+            "--missing NA"
+        } else {
+            ""
+        };
+        let call =
+            format!("aggregate --by month,carrier --value delay {file} --nulls drop {words}");
         let made = folder
             .strew(&format!("{call} --reduce sum,mean,max,count --json"))
             .json();
         let keys = json!(["month", "carrier"]);
+        let month = if file.ends_with("csv") {
+            "int64"
+        } else {
+            "int32"
+        };
+        let types = json!({"month": month, "carrier": "text", "delay": "float64"});
         assert_eq!(
             made,
-            json!({"operator": "aggregate", "keys": keys, "rows": expected})
+            json!({"operator": "aggregate", "keys": keys, "types": types, "rows": expected})
         );
         // All values at once: the median is no record of a group.
         let made = folder
@@ -149,7 +161,7 @@ fn groups_have_the_results_of_their_rows() {
 #[test]
 fn a_table_is_for_people() {
     let folder = Folder::new();
-    folder.write("t.csv", "who,n,x\nb,1,0.5\na,10,\nb,2,1\n,3,NA\n");
+    folder.write("t.csv", "who,n,x\nb,1,0.5\na,10,\nb,2,1\n,3,\n");
     let made = folder.strew("aggregate --by who --value n,x t.csv --reduce sum,max --nulls zero");
     let expected = "\
 who   n_sum  n_max  x_sum  x_max
@@ -342,7 +354,7 @@ fn what_is_wrong_is_said() {
         ),
         (
             format!("{by} flights.csv -o x.npy"),
-            "a table goes to a .csv or .parquet file",
+            "a table goes to a .csv, .parquet or .arrow file",
         ),
         (format!("{by} t.npy"), "a table is a .parquet"),
         (format!("{by} none.csv"), "there is no such file"),

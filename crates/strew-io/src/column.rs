@@ -57,8 +57,9 @@ impl Column {
     ///
     /// # Errors
     /// If there is no such column, or if its type is none that a tensor has.
-    pub fn new(table: Table, name: Option<&str>, missing: Missing) -> Result<Self> {
+    pub fn new(mut table: Table, name: Option<&str>, missing: Missing) -> Result<Self> {
         let at = table.place(name)?;
+        table.prepare(&[at])?;
         let name = table.name(at).to_owned();
         let kind = table.kind(at)?;
         if kind.bytes().is_none() {

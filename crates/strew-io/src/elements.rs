@@ -53,6 +53,24 @@ impl Kind {
         }
     }
 
+    /// The tensor of a column of this name. `why` says why one of a CSV file is text.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn of_column(name: &str, data_type: &DataType, why: Option<&str>) -> Result<Self> {
+        Self::of(data_type).ok_or_else(|| {
+            let no_tensor =
+                format!("column '{name}' has values of type {data_type}, which no tensor has");
+            Error::new(match why.filter(|_| *data_type == DataType::Utf8) {
+                Some(why) => format!(
+                    "{no_tensor}: {why}; --missing names words that are missing values, and --types \
+                     the types of columns"
+                ),
+                None => no_tensor,
+            })
+        })
+    }
+
     /// The bytes of one row; `None` if it is longer than memory can be.
     pub(crate) fn bytes(&self) -> Option<usize> {
         let mut bytes = self.dtype.size();

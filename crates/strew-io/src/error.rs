@@ -16,6 +16,20 @@ pub enum Error {
         /// The first row without a value.
         row: usize,
     },
+    /// There is no column of this name.
+    NoColumn {
+        /// The name that was asked for.
+        name: String,
+        /// Those that are there.
+        names: Vec<String>,
+    },
+    /// The error of one of several files.
+    InFile {
+        /// Its name.
+        file: String,
+        /// What is wrong with it.
+        error: Box<Self>,
+    },
     /// Anything else, in words.
     Other(String),
 }
@@ -24,6 +38,14 @@ impl Error {
     /// An error in words.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self::Other(message.into())
+    }
+
+    /// The error of a file.
+    pub(crate) fn in_file(self, file: &str) -> Self {
+        Self::InFile {
+            file: file.to_owned(),
+            error: Box::new(self),
+        }
     }
 
     /// An error of the operating system.
@@ -46,9 +68,26 @@ impl fmt::Display for Error {
             Self::Null { column, row } => {
                 write!(f, "column '{column}' has no value in row {row}")
             }
+            Self::NoColumn { name, names } => {
+                let names = listed(names.iter().map(String::as_str));
+                write!(f, "it has no column '{name}', but {names}")
+            }
+            Self::InFile { file, error } => write!(f, "{file}: {error}"),
             Self::Other(message) => f.write_str(message),
         }
     }
 }
 
 impl std::error::Error for Error {}
+
+/// Names for a message: not more than fit a line.
+pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const FEW: usize = 12;
+    let all = names.len();
+    let few: Vec<&str> = names.take(FEW).collect();
+    match all {
+        0 => "none at all".to_owned(),
+        _ if all > FEW => format!("{}, ... ({all} in all)", few.join(", ")),
+        _ => few.join(", "),
+    }
+}

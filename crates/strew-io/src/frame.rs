@@ -1,13 +1,18 @@
 //! A table of results: keys and what was made of their values.
 
 use crate::cells::{self, Cell};
+use crate::csv_file::{Seen, Type};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, Named};
 use crate::words;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, make_array};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt64Array, make_array,
+};
 use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
+use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
+use arrow_select::take::take;
 use half::bf16;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -91,6 +96,27 @@ impl Frame {
         Ok(())
     }
 
+    /// Makes values of the last `count` columns missing where `lacks` says so.
+    ///
+    /// # Errors
+    /// If it has not as many rows.
+    pub fn clear(&mut self, count: usize, lacks: impl Fn(usize) -> bool) -> Result<()> {
+        let from = self.columns.len().saturating_sub(count);
+        for (_, column) in &mut self.columns[from..] {
+            let rows = 0..column.len();
+            let places = rows.map(|row| (!lacks(row)).then_some(row as u64));
+            let taken = take(column, &UInt64Array::from_iter(places), None);
+            *column = taken.map_err(|e| Error::broken("Arrow", e))?;
+        }
+        Ok(())
+    }
+
+    /// How many columns there are.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Adds element `at` of each row as a column.
     fn push_elements(
         &mut self,
@@ -155,23 +181,69 @@ impl Frame {
         }
     }
 
-    /// Writes it as CSV. A missing value is an empty field.
+    /// Writes it as CSV. A missing value is an empty field. Text is quoted where it would be read
+    /// as something else: an empty string, and a column of which all values look like numbers.
     ///
     /// # Errors
     /// Those of the writer.
     pub fn write_csv(&self, to: &mut dyn Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(to);
-        writer.write_record(self.names())?;
+        let mut line = String::new();
+        for name in self.names() {
+            push_field(&mut line, name, name.is_empty());
+        }
+        end_line(&mut line, to)?;
+        let columns = 0..self.columns.len();
+        let quoted: Vec<bool> = columns
+            .map(|column| self.looks_like_numbers(column))
+            .collect();
         for row in 0..self.rows() {
-            for column in 0..self.columns.len() {
+            for (column, &quoted) in quoted.iter().enumerate() {
                 match self.cell(column, row) {
-                    Cell::Missing => writer.write_field("")?,
-                    Cell::Text(text) | Cell::Number(text) => writer.write_field(text)?,
+                    Cell::Missing => line.push(','),
+                    Cell::Number(text) => push_field(&mut line, &text, false),
+                    Cell::Text(text) => push_field(&mut line, &text, quoted || text.is_empty()),
                 }
             }
-            writer.write_record(None::<&[u8]>)?;
+            end_line(&mut line, to)?;
         }
-        writer.flush()
+        Ok(())
+    }
+
+    /// Whether a column is text that a reader would take for numbers.
+    fn looks_like_numbers(&self, column: usize) -> bool {
+        let mut seen = Seen::default();
+        for row in 0..self.rows() {
+            match self.cell(column, row) {
+                Cell::Text(text) => seen.see_text(&text),
+                Cell::Missing => {}
+                Cell::Number(_) => return false,
+            }
+        }
+        !matches!(seen.decide(""), Ok(Type::Text))
+    }
+
+    /// Its columns as Arrow has them.
+    fn batch(&self) -> io::Result<RecordBatch> {
+        let field = |(name, column): &Named| {
+            Field::new(name, column.data_type().clone(), column.null_count() > 0)
+        };
+        let schema = Schema::new(self.columns.iter().map(field).collect::<Vec<_>>());
+        let columns = self.columns.iter().map(|(_, column)| column.clone());
+        RecordBatch::try_new(Arc::new(schema), columns.collect()).map_err(io::Error::other)
+    }
+
+    /// Writes it in Arrow's IPC format.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_arrow(&self, to: &mut dyn Write) -> io::Result<()> {
+        let batch = self.batch()?;
+        let writer = FileWriter::try_new(to, &batch.schema());
+        let written = writer.and_then(|mut writer| {
+            writer.write(&batch)?;
+            writer.finish()
+        });
+        written.map_err(io::Error::other)
     }
 
     /// Writes it as Parquet, compressed with Snappy.
@@ -179,28 +251,34 @@ impl Frame {
     /// # Errors
     /// Those of the writer.
     pub fn write_parquet(&self, to: &mut (dyn Write + Send)) -> io::Result<()> {
-        let fields: Vec<Field> = self
-            .columns
-            .iter()
-            .map(|(name, column)| {
-                Field::new(name, column.data_type().clone(), column.null_count() > 0)
-            })
-            .collect();
-        let columns = self
-            .columns
-            .iter()
-            .map(|(_, column)| column.clone())
-            .collect();
-        let schema = Arc::new(Schema::new(fields));
-        let batch = RecordBatch::try_new(schema.clone(), columns).map_err(io::Error::other)?;
+        let batch = self.batch()?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .build();
         let mut writer =
-            ArrowWriter::try_new(to, schema, Some(properties)).map_err(io::Error::other)?;
+            ArrowWriter::try_new(to, batch.schema(), Some(properties)).map_err(io::Error::other)?;
         writer.write(&batch).map_err(io::Error::other)?;
         writer.close().map(drop).map_err(io::Error::other)
     }
+}
+
+/// A field and the comma behind it.
+fn push_field(line: &mut String, text: &str, quoted: bool) {
+    if quoted || text.contains([',', '"', '\n', '\r']) {
+        line.extend(["\"", &text.replace('"', "\"\""), "\""]);
+    } else {
+        line.push_str(text);
+    }
+    line.push(',');
+}
+
+/// Writes a line, and empties it. A line of one empty field would be no line for a reader.
+fn end_line(line: &mut String, to: &mut dyn Write) -> io::Result<()> {
+    line.pop();
+    line.push_str(if line.is_empty() { "\"\"\n" } else { "\n" });
+    to.write_all(line.as_bytes())?;
+    line.clear();
+    Ok(())
 }
 
 /// The place of an element within a row of this shape: `1`, or `0,2`.

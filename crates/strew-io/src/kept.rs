@@ -19,8 +19,9 @@ impl Kept {
     ///
     /// # Errors
     /// If there is no such column, or if it cannot be read.
-    pub fn of(table: &Table, column: Option<&str>) -> Result<Self> {
+    pub fn of(table: &mut Table, column: Option<&str>) -> Result<Self> {
         let at = table.place(column)?;
+        table.prepare(&[at])?;
         let kind = table.kind(at)?;
         let mut rows = BooleanBufferBuilder::new(0);
         for batch in table.batches(&[at], 0)? {

@@ -1,16 +1,17 @@
 //! An open file of columns.
 
 use crate::chunks::Chunks;
-use crate::csv_file::Csv;
+use crate::csv_file::{self, Csv, CsvOptions, Seen, Type};
 use crate::elements::Kind;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 use crate::frame::Frame;
 use crate::groups::Named;
 use crate::guard::guarded;
 use crate::ipc::Ipc;
+use crate::origin::Origin;
 use crate::parquet_file::Parquet;
 use arrow_array::{Array, ArrayRef, new_empty_array};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -45,13 +46,15 @@ pub struct Table {
     format: Format,
     rows: usize,
     schema: SchemaRef,
+    /// Why columns of a CSV file are text, by their place.
+    texts: Vec<(usize, String)>,
 }
 
 #[derive(Debug)]
 enum Source {
     Parquet(Parquet),
     Arrow(Ipc),
-    Csv(Csv),
+    Csv(Box<Csv>),
     Memory(Vec<ArrayRef>),
 }
 
@@ -85,25 +88,36 @@ impl Iterator for Batches {
 }
 
 impl Table {
-    /// Opens a file of a format.
+    /// Opens a file of a format. Types of CSV columns may be given in `options`.
     ///
     /// # Errors
-    /// If it is not a file of this format.
-    pub fn open(file: &File, format: Format) -> Result<Self> {
+    /// If it is not a file of this format, or if it lacks a column whose type is given.
+    pub fn open(file: &File, format: Format, options: &CsvOptions) -> Result<Self> {
+        let file = file.try_clone().map_err(|e| Error::system(&e))?;
+        let mut table = Self::read(Origin::File(file), format, options)?;
+        let names: Vec<String> = table.names().map(str::to_owned).collect();
+        for (name, given) in options.types_of(&names)? {
+            table.give(&name, given);
+        }
+        Ok(table)
+    }
+
+    /// The same of a file that others belong to: no types are given yet.
+    pub(crate) fn read(origin: Origin, format: Format, options: &CsvOptions) -> Result<Self> {
         guarded(format.name(), || {
             let (source, rows, schema) = match format {
                 Format::Parquet => {
-                    let (source, rows, schema) = Parquet::open(file)?;
+                    let (source, rows, schema) = Parquet::open(&origin.file()?)?;
                     (Source::Parquet(source), rows, schema)
                 }
                 Format::Arrow => {
-                    let (source, rows, schema) = Ipc::open(file)?;
+                    let (source, rows, schema) = Ipc::open(&origin.file()?)?;
                     (Source::Arrow(source), rows, schema)
                 }
                 Format::Csv | Format::Tsv => {
                     let separator = if format == Format::Csv { b',' } else { b'\t' };
-                    let (source, rows, schema) = Csv::open(file, separator)?;
-                    (Source::Csv(source), rows, schema)
+                    let (source, names) = Csv::open(origin, separator, options)?;
+                    (Source::Csv(Box::new(source)), 0, csv_file::schema(names))
                 }
             };
             Ok(Self {
@@ -111,8 +125,53 @@ impl Table {
                 format,
                 rows,
                 schema,
+                texts: Vec::new(),
             })
         })
+    }
+
+    /// Says which type a CSV column of this name has, if there is one.
+    pub(crate) fn give(&mut self, name: &str, given: Type) {
+        if let (Ok(at), Source::Csv(file)) = (self.find(name), &mut self.source) {
+            file.give(at, given);
+        }
+    }
+
+    /// Finds the number of rows and the types of these columns: a CSV file must be read for that.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn prepare(&mut self, columns: &[usize]) -> Result<()> {
+        for (seen, &at) in self.look(columns)?.iter().zip(columns) {
+            self.settle(at, seen)?;
+        }
+        Ok(())
+    }
+
+    /// What the values of these columns are like, if their types depend on that.
+    pub(crate) fn look(&mut self, columns: &[usize]) -> Result<Vec<Seen>> {
+        let Source::Csv(file) = &mut self.source else {
+            return Ok(Vec::new());
+        };
+        let (rows, seen) = guarded(self.format.name(), || file.look(columns))?;
+        self.rows = rows;
+        Ok(seen)
+    }
+
+    /// Settles the type of a CSV column by what was seen of it, and perhaps of others.
+    pub(crate) fn settle(&mut self, at: usize, seen: &Seen) -> Result<()> {
+        let name = self.name(at).to_owned();
+        let Source::Csv(file) = &mut self.source else {
+            return Ok(());
+        };
+        let data_type = file.settle(at, &name, seen)?;
+        if data_type == DataType::Utf8 {
+            self.texts.push((at, seen.why_text()));
+        }
+        let mut fields = self.schema.fields().to_vec();
+        fields[at] = Arc::new(Field::new(name, data_type, true));
+        self.schema = Arc::new(Schema::new(fields));
+        Ok(())
     }
 
     /// A table in memory.
@@ -126,6 +185,7 @@ impl Table {
         let fields: Vec<Field> = columns.iter().map(field).collect();
         Ok(Self {
             format: Format::Arrow,
+            texts: Vec::new(),
             rows: columns.first().map_or(0, |(_, column)| column.len()),
             schema: Arc::new(Schema::new(fields)),
             source: Source::Memory(columns.into_iter().map(|(_, column)| column).collect()),
@@ -152,10 +212,10 @@ impl Table {
         match (found.next(), found.next()) {
             (Some((at, _)), None) => Ok(at),
             (Some(_), Some(_)) => Err(Error::new(format!("it has more than one column '{name}'"))),
-            (None, _) => Err(Error::new(format!(
-                "it has no column '{name}', but {}",
-                listed(self.names())
-            ))),
+            (None, _) => Err(Error::NoColumn {
+                name: name.to_owned(),
+                names: self.names().map(str::to_owned).collect(),
+            }),
         }
     }
 
@@ -176,21 +236,24 @@ impl Table {
         self.schema.field(at).name()
     }
 
+    /// The type of a column.
+    pub(crate) fn data_type(&self, at: usize) -> &DataType {
+        self.schema.field(at).data_type()
+    }
+
     /// What tensor a column is.
     pub(crate) fn kind(&self, at: usize) -> Result<Kind> {
-        let field = self.schema.field(at);
-        Kind::of(field.data_type()).ok_or_else(|| {
-            Error::new(format!(
-                "column '{}' has values of type {}, which no tensor has",
-                field.name(),
-                field.data_type()
-            ))
-        })
+        let why = self.texts.iter().find(|(text, _)| *text == at);
+        Kind::of_column(
+            self.name(at),
+            self.data_type(at),
+            why.map(|(_, why)| &**why),
+        )
     }
 
     /// No values of a column.
     pub(crate) fn empty(&self, at: usize) -> ArrayRef {
-        new_empty_array(self.schema.field(at).data_type())
+        new_empty_array(self.data_type(at))
     }
 
     /// Chunks of these columns, from a row on.
@@ -218,17 +281,5 @@ impl Table {
             inner,
             order,
         })
-    }
-}
-
-/// Names for a message: not more than fit a line.
-fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
-    const FEW: usize = 12;
-    let all = names.len();
-    let few: Vec<&str> = names.take(FEW).collect();
-    match all {
-        0 => "none at all".to_owned(),
-        _ if all > FEW => format!("{}, ... ({all} in all)", few.join(", ")),
-        _ => few.join(", "),
     }
 }

@@ -4,17 +4,18 @@ mod made;
 
 use made::{file, files};
 use std::panic;
-use strew_io::{Column, Format, Missing, Table};
+use strew_io::{Column, CsvOptions, Format, Missing, Table};
 
 /// Reads every column; says whether all could be read.
 fn read(bytes: &[u8], format: Format) -> bool {
-    let Ok(table) = Table::open(&file(bytes), format) else {
+    let Ok(table) = Table::open(&file(bytes), format, &CsvOptions::default()) else {
         return false;
     };
     let names: Vec<String> = table.names().map(str::to_owned).collect();
     let mut whole = true;
     for name in &names {
-        let table = Table::open(&file(bytes), format).expect("it opened before");
+        let table = Table::open(&file(bytes), format, &CsvOptions::default());
+        let table = table.expect("it opened before");
         match Column::new(table, Some(name), Missing::Zero) {
             Ok(column) => {
                 let rows = column.rows().min(1 << 20);
@@ -92,7 +93,8 @@ fn other_files_are_refused_by_name() {
             &[0xff; 64],
             &[0; 64],
         ] {
-            let error = Table::open(&file(bytes), format).unwrap_err().to_string();
+            let error = Table::open(&file(bytes), format, &CsvOptions::default());
+            let error = error.unwrap_err().to_string();
             let told = error.contains(name) || error.contains("truncated");
             assert!(told, "{bytes:?}: {error}");
         }

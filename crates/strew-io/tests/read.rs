@@ -5,10 +5,10 @@ mod made;
 use made::{ROWS, file, files};
 use std::sync::Arc;
 use strew::{DType, DynTensor};
-use strew_io::{Column, Error, Format, Kept, Missing, Table};
+use strew_io::{Column, CsvOptions, Error, Format, Kept, Missing, Table};
 
 fn open(bytes: &[u8], format: Format) -> Table {
-    Table::open(&file(bytes), format).unwrap()
+    Table::open(&file(bytes), format, &CsvOptions::default()).unwrap()
 }
 
 fn column(bytes: &[u8], format: Format, name: &str, missing: Missing) -> Column {
@@ -107,9 +107,11 @@ fn missing_values_are_what_is_said() {
             matches!(late, Err(Error::Null { row: 710, .. })),
             "{what} {late:?}"
         );
-        let table = open(&bytes, format);
-        let kept = Kept::of(&table, Some("i32?")).unwrap();
-        let kept = kept.and(&Kept::of(&table, Some("f64?")).unwrap()).unwrap();
+        let mut table = open(&bytes, format);
+        let kept = Kept::of(&mut table, Some("i32?")).unwrap();
+        let kept = kept
+            .and(&Kept::of(&mut table, Some("f64?")).unwrap())
+            .unwrap();
         let rows: Vec<i64> = (0..ROWS as i64)
             .filter(|n| n % 7 != 3 && n % 7 != 2)
             .collect();

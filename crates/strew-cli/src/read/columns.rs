@@ -2,14 +2,15 @@
 
 use super::{Format, Loaded, Place, Purpose, Series, Storage, npy, open};
 use crate::failure::{Failure, Result};
-use crate::outputs::PIPE;
+use crate::flags::Columns;
+use crate::suggest;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use strew::{DType, DynTensor};
-use strew_io::{Error, Frame, Kept, Table, ZarrArray};
+use strew_io::{CsvOptions, Error, Frame, Kept, Table, ZarrArray};
 
 pub(crate) use strew_io::Missing;
 
@@ -21,6 +22,8 @@ const CELL: &str = "cell";
 pub(crate) enum Nulls {
     /// Rows with a missing value are left out.
     Drop,
+    /// A missing value is left out of its own column.
+    Skip,
     /// A missing value is 0.
     Zero,
 }
@@ -68,35 +71,45 @@ impl Column {
 }
 
 pub(crate) fn failure(error: Error) -> Failure {
-    let hint = match error {
-        Error::Null { .. } => "; --nulls drop leaves such rows out, and --nulls zero makes them 0",
-        _ => "",
+    let hint = match &error {
+        Error::InFile { file, error } => {
+            return failure((**error).clone()).in_file(file.clone());
+        }
+        Error::Null { .. } => {
+            "; --nulls drop leaves such rows out, and --nulls zero makes them 0".to_owned()
+        }
+        Error::NoColumn { name, names } => {
+            let near = suggest::among(name, names.iter().map(String::as_str));
+            match (&near[..], &names[..]) {
+                ([], [one]) if one.contains([';', '\t', '|']) => {
+                    "; fields must have commas between them, or tabs in a .tsv file".to_owned()
+                }
+                ([], _) => String::new(),
+                (near, _) => format!("; {}", suggest::did_you_mean(near, "")),
+            }
+        }
+        _ => String::new(),
     };
     Failure::new(format!("{error}{hint}"))
 }
 
-fn table(file: &File, format: Format) -> Result<Table> {
-    let format = match format {
+/// The same for files of columns.
+pub(super) fn file_format(format: Format) -> strew_io::Format {
+    match format {
         Format::Arrow => strew_io::Format::Arrow,
         Format::Csv => strew_io::Format::Csv,
         Format::Tsv => strew_io::Format::Tsv,
         _ => strew_io::Format::Parquet,
-    };
-    Table::open(file, format).map_err(failure)
+    }
 }
 
-/// Opens a whole file of columns.
-pub(crate) fn open_table(name: &str) -> Result<Table> {
-    let path = Path::new(name);
-    let format = Format::of(name).filter(|format| format.is_table());
-    let format = format.ok_or_else(|| {
-        if name == PIPE {
-            return Failure::new("a table is not read from standard input: name a file");
-        }
-        let kinds = "a table is a .parquet, .pq, .arrow, .arrows, .feather, .csv or .tsv file";
-        Failure::file(path, kinds)
-    })?;
-    table(&open(path)?, format).map_err(|f| f.in_file(name.to_owned()))
+/// How CSV files are read in this process.
+static CSV: OnceLock<CsvOptions> = OnceLock::new();
+
+fn table(file: &File, format: Format) -> Result<Table> {
+    let usual = CsvOptions::default();
+    let options = CSV.get().unwrap_or(&usual);
+    Table::open(file, file_format(format), options).map_err(failure)
 }
 
 /// Arrays of files as the columns of a table, each with its text as its name.
@@ -146,6 +159,7 @@ pub(crate) fn write_table(
     }
     match format {
         Format::Csv => frame.write_csv(to),
+        Format::Arrow => frame.write_arrow(to),
         _ => frame.write_parquet(to),
     }
 }
@@ -217,15 +231,29 @@ pub(super) fn missing(path: &Path) -> Result<Missing> {
 ///
 /// A row that is left out is left out of all columns of the call: the values of a row belong
 /// together.
-pub(crate) fn treat(nulls: Option<Nulls>, tensors: &[(&str, &str)]) -> Result<()> {
-    let treatment = match nulls {
+pub(crate) fn treat(given: &Columns, tensors: &[(&str, &str)]) -> Result<()> {
+    // A process does one call.
+    let _ = CSV.set(csv_options(given));
+    let treatment = match given.nulls {
         None => return Ok(()),
         Some(Nulls::Zero) => Treatment::Zero,
+        Some(Nulls::Skip) => {
+            return Err(Failure::new(
+                "--nulls skip goes with --by: use drop or zero",
+            ));
+        }
         Some(Nulls::Drop) => Treatment::Left(without_nulls(tensors)?),
     };
-    // A process does one call.
     let _ = TREATMENT.set(treatment);
     Ok(())
+}
+
+/// What was said of text files.
+pub(super) fn csv_options(given: &Columns) -> CsvOptions {
+    CsvOptions {
+        missing: given.missing.clone(),
+        types: given.types.clone(),
+    }
 }
 
 /// The files of a tensor, with how many rows each has, and which rows have a value.
@@ -271,8 +299,8 @@ fn known<'t>(argument: &'t str, place: &Place) -> Result<Known<'t>> {
     let (mut files, mut parts) = (Vec::new(), Vec::new());
     for one in place.files()? {
         let named = |f: Failure| f.in_file(one.path.display().to_string());
-        let table = table(&open(&one.path)?, one.format).map_err(named)?;
-        let kept = Kept::of(&table, one.member.as_deref());
+        let mut table = table(&open(&one.path)?, one.format).map_err(named)?;
+        let kept = Kept::of(&mut table, one.member.as_deref());
         parts.push(kept.map_err(failure).map_err(named)?);
         files.push((one.path.clone(), table.rows()));
     }

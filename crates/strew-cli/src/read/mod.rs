@@ -15,13 +15,17 @@ mod npz;
 mod safetensors;
 mod series;
 pub(crate) mod stdin;
+#[cfg(feature = "io")]
+mod tables;
 
 pub(crate) use columns::{Nulls, treat, write_folder, write_table};
 #[cfg(feature = "io")]
-pub(crate) use columns::{failure as columns_failure, open_table, table_of_arrays};
+pub(crate) use columns::{failure as columns_failure, table_of_arrays};
 pub(crate) use npy::write_header as write_npy_header;
 pub(crate) use safetensors::dtype_of as safetensors_dtype;
 pub(crate) use series::{Series, files};
+#[cfg(feature = "io")]
+pub(crate) use tables::{Tables, names_of};
 
 use crate::failure::{Failure, Result};
 use crate::mapped::Mapped;
@@ -195,7 +199,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    const ALL: [(Self, &'static str); 11] = [
+    const ALL: [(Self, &'static str); 15] = [
         (Self::Npy, ".npy"),
         (Self::Npz, ".npz"),
         (Self::Safetensors, ".safetensors"),
@@ -205,7 +209,11 @@ impl Format {
         (Self::Arrow, ".arrows"),
         (Self::Arrow, ".feather"),
         (Self::Csv, ".csv"),
+        (Self::Csv, ".csv.gz"),
+        (Self::Csv, ".csv.zst"),
         (Self::Tsv, ".tsv"),
+        (Self::Tsv, ".tsv.gz"),
+        (Self::Tsv, ".tsv.zst"),
         (Self::Zarr, ".zarr"),
     ];
 
@@ -215,13 +223,18 @@ impl Format {
         matches!(self, Self::Parquet | Self::Arrow | Self::Csv | Self::Tsv)
     }
 
-    /// Whether results can be written so.
-    pub(crate) fn is_written(self) -> bool {
-        match self {
+    /// The format of a result in a file of this name; `None` if none is written so.
+    pub(crate) fn of_result(name: &str) -> Option<Self> {
+        let is_written = |format: &Self| match format {
             Self::Npy | Self::Npz | Self::Safetensors => true,
             Self::Parquet | Self::Csv | Self::Zarr => cfg!(feature = "io"),
-            Self::Arrow | Self::Tsv => false,
-        }
+            Self::Arrow => cfg!(feature = "io") && !name.to_ascii_lowercase().ends_with(".arrows"),
+            Self::Tsv => false,
+        };
+        let packed = [".gz", ".zst"]
+            .iter()
+            .any(|end| name.to_ascii_lowercase().ends_with(end));
+        Self::of(name).filter(is_written).filter(|_| !packed)
     }
 
     /// The format of a file of this name.
@@ -287,7 +300,7 @@ impl Place {
 
     /// Whether it names all files of a kind, as `part-*.npy` does.
     pub(crate) fn is_pattern(&self) -> bool {
-        self.path.to_string_lossy().contains(['*', '?']) && !self.path.exists()
+        is_pattern(&self.path)
     }
 
     /// Whether it is a column.
@@ -301,20 +314,11 @@ impl Place {
         if !self.is_pattern() {
             return Ok(vec![self.clone()]);
         }
-        let found = glob::glob(&self.path.to_string_lossy())
-            .map_err(|e| Failure::file(&self.path, format!("it is no pattern: {e}")))?;
-        let one = |path: glob::GlobResult| {
-            let path = path.map_err(|e| {
-                Failure::file(e.path(), format!("it cannot be read: {}", e.error()))
-            })?;
-            Ok(Self {
-                path,
-                ..self.clone()
-            })
+        let one = |path| Self {
+            path,
+            ..self.clone()
         };
-        let mut files = found.map(one).collect::<Result<Vec<_>>>()?;
-        files.sort_by(|a, b| series::natural(&a.path.to_string_lossy(), &b.path.to_string_lossy()));
-        Ok(files)
+        Ok(alike(&self.path)?.into_iter().map(one).collect())
     }
 
     /// Reads the tensor, or maps it.
@@ -410,6 +414,23 @@ impl<'a> Part<'a> {
         progress::read_exact(&mut self.reader(at)?, tensor.as_bytes_mut()).map_err(unreadable)?;
         Ok(Storage::Owned(tensor))
     }
+}
+
+/// Whether a path is that of no file, but a pattern.
+fn is_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?']) && !path.exists()
+}
+
+/// All that a pattern names, in natural order.
+fn alike(pattern: &Path) -> Result<Vec<PathBuf>> {
+    let found = glob::glob(&pattern.to_string_lossy())
+        .map_err(|e| Failure::file(pattern, format!("it is no pattern: {e}")))?;
+    let one = |path: glob::GlobResult| {
+        path.map_err(|e| Failure::file(e.path(), format!("it cannot be read: {}", e.error())))
+    };
+    let mut paths = found.map(one).collect::<Result<Vec<_>>>()?;
+    series::sort(&mut paths);
+    Ok(paths)
 }
 
 fn open(path: &Path) -> Result<File> {

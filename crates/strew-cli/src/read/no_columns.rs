@@ -2,6 +2,7 @@
 
 use super::{Format, Loaded, Purpose};
 use crate::failure::{Failure, Result};
+use crate::flags::Columns;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,6 +12,7 @@ use strew::{DType, DynTensor};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nulls {
     Drop,
+    Skip,
     Zero,
 }
 
@@ -76,6 +78,6 @@ pub(super) fn missing(_path: &Path) -> Result<Missing> {
     Ok(Missing)
 }
 
-pub(crate) fn treat(_nulls: Option<Nulls>, _tensors: &[(&str, &str)]) -> Result<()> {
+pub(crate) fn treat(_given: &Columns, _tensors: &[(&str, &str)]) -> Result<()> {
     Ok(())
 }

@@ -261,8 +261,13 @@ fn opened(text: &str) -> Result<Vec<(String, Loaded)>> {
     place.files()?.iter().map(load).collect()
 }
 
+/// Sorts paths in natural order.
+pub(super) fn sort(paths: &mut [PathBuf]) {
+    paths.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()));
+}
+
 /// Numbers in names are compared as numbers.
-pub(super) fn natural(a: &str, b: &str) -> Ordering {
+fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
         let (x, y) = (run(left), run(right));
