@@ -361,7 +361,7 @@ def _extreme(groups: _Groups, name: str, grad: Tensor) -> Tensor:
 def _quantile(groups: _Groups, name: str, grad: Tensor) -> Tensor:
     if not len(groups.members):
         return torch.zeros_like(groups.values)
-    q = 0.5 if name == "median" else groups.options["q"]
+    q, method = 0.5 if name == "median" else groups.options["q"], groups.options["method"]
     ordered = groups.in_groups(groups.aggregate("argsort", groups.src.detach()))
     first = groups.along(groups.starts[:-1])
     last = groups.count - 1
@@ -369,12 +369,20 @@ def _quantile(groups: _Groups, name: str, grad: Tensor) -> Tensor:
     fractions = q if isinstance(q, list) else [q]
     gradients = grad.unbind(0) if isinstance(q, list) else (grad,)
     for fraction, one in zip(fractions, gradients, strict=True):
-        at = fraction * last
-        below, part = at.floor(), at - at.floor()
+        below, part = _place(fraction * last, None if name == "median" else method)
         for rank, weight in ((below, 1 - part), (torch.minimum(below + 1, last), part)):
             places = (first + rank.long()).clamp(max=len(groups.members) - 1)
             found = found + groups.give(ordered.gather(groups.dim, places), weight * one)
     return found
+
+
+def _place(at: Tensor, method: str | None) -> tuple[Tensor, Tensor]:
+    """The rank below the place of a quantile, and the weight of the value of the next rank."""
+    rounded = {"lower": torch.floor, "higher": torch.ceil, "nearest": torch.round}.get(method or "")
+    at = at if rounded is None else rounded(at)
+    below = at.floor()
+    part = at - below
+    return below, part.ceil() / 2 if method == "midpoint" else part
 
 
 def _selected(groups: _Groups, name: str, grad: Tensor) -> Tensor:

@@ -222,3 +222,47 @@ def test_installed_twice_and_taken_away():
     strew.numpy_groupies.uninstall()
     strew.numpy_groupies.uninstall()
     assert (numpy_groupies.aggregate, numpy_groupies.aggregate_numpy.aggregate) == before
+
+
+def large(kind):
+    """Values that float64 does not hold, or whose sums 64 bits do not hold."""
+    random = np.random.default_rng(5)
+    small = random.integers(-5, 6, 60)
+    if kind == "dates":
+        return np.datetime64("2023-01-01", "ns") + small * np.timedelta64(10**10, "ns")
+    if kind == "durations":
+        return (small * 10**9).astype("m8[ns]")
+    return (2**62 + small) if kind == "int64" else (2**63 + small.astype(object)).astype(np.uint64)
+
+
+@pytest.mark.parametrize("func", [*FUNCTIONS, "mean", "std", "nanvar", "max", "nanmin"])
+@pytest.mark.parametrize("kind", ["int64", "uint64", "dates", "durations"])
+def test_large_values_are_those_of_flox_alone(func, kind):
+    values, by = large(kind), np.random.default_rng(6).integers(0, 4, 60)
+    options = {"finalize_kwargs": {"q": 0.3}} if func == "quantile" else {}
+
+    def run():
+        try:
+            return flox.groupby_reduce(values, by, func=func, engine="numpy", **options)[0]
+        except Exception as error:
+            return type(error)
+
+    expected = run()
+    with strew.numpy_groupies.install():
+        found = run()
+    if isinstance(expected, type):
+        assert found is expected
+        return
+    assert found.dtype == expected.dtype
+    as_floats = [one.astype(np.int64 if one.dtype.kind in "mM" else one.dtype).astype(float) for one in (found, expected)]
+    np.testing.assert_allclose(*as_floats, rtol=1e-9)
+
+
+def test_deviations_of_dates_in_xarray():
+    dates = np.datetime64("2023-01-01", "ns") + np.arange(10) * np.timedelta64(10**9, "ns")
+    array = xarray.DataArray(dates, {"k": ("t", np.zeros(10, int))}, "t")
+    alone = array.groupby("k").max()
+    with strew.numpy_groupies.install():
+        assert (array.groupby("k").max() == alone).all()
+        std = flox.groupby_reduce(dates, np.zeros(10, int), func="std", engine="numpy")[0]
+    assert std.astype(np.int64).tolist() == [2872281323]

@@ -313,3 +313,21 @@ def test_errors():
         strew.aggregate(src, INDEX, "sum", dim=3)
     with pytest.raises(ValueError, match="no"):
         strew.aggregate(src, INDEX, "no", dim=1, mode="drop")
+
+
+@pytest.mark.parametrize("method", ["linear", "lower", "higher", "nearest", "midpoint"])
+@pytest.mark.parametrize("q", [0.3, [0.0, 0.25, 0.5, 1.0]])
+def test_gradients_of_quantiles_follow_their_method(method, q):
+    check(follow("quantile", values(), q=q, method=method), values())
+
+
+def test_a_q_for_each_group_has_no_derivative():
+    q = np.full((1, 5), 0.5)
+    found = strew.aggregate(values(), INDEX, "quantile", q=q, dim=1, mode="drop", size=5)
+    assert torch.equal(
+        found[0].nan_to_num(),
+        strew.aggregate(values(), INDEX, "median", dim=1, mode="drop", size=5).nan_to_num(),
+    )
+    with pytest.raises(TypeError, match="a q for each group has no derivative"):
+        src = values().requires_grad_()
+        strew.aggregate(src, INDEX, "quantile", q=q, dim=1, mode="drop", size=5)
