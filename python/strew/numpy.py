@@ -176,9 +176,19 @@ _TIMES = ("m", "M")
 
 def _at(name: str, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None) -> None:
     """``ufunc.at`` of NumPy, also on the memory of another library's array."""
+    function = getattr(_np, name)
+    if (b is None) is (function.nin == 2):
+        said = "second operand needed" if b is None else "second operand provided when it is unary"
+        raise ValueError(f"numpy.{name}.at: {said}")
     view = a if isinstance(a, _np.ndarray) else _np.from_dlpack(_cast("Any", a))
-    operands = () if b is None else (_np.asarray(b),)
-    getattr(_np, name).at(view, indices, *operands)
+    if not view.flags.writeable:
+        raise ValueError(f"numpy.{name}.at: a is read-only")
+    if b is None:
+        function.at(view, indices)
+        return
+    # NumPy takes the wrong elements of operands that are to be broadcast.
+    selected = view[_cast("Any", indices)].shape
+    function.at(view, indices, _np.broadcast_to(_np.asarray(b), selected).copy())
 
 
 def __getattr__(name: str) -> ufunc:

@@ -50,7 +50,9 @@ def test_one_is_ignored_and_the_others_are_out_of_range(face, mode, ignored):
         elif mode == "clip":
             assert face(index, **rules) == [1, 1, 1]
         else:
-            with pytest.raises(IndexError, match=rf"index\[1\] = {value}: index {value} is out of bounds"):
+            with pytest.raises(
+                IndexError, match=rf"index\[1\] = {value}: index {value} is out of bounds"
+            ):
                 face(index, **rules)
 
 

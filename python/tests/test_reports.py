@@ -232,6 +232,15 @@ def test_other_ufuncs():
         strew.numpy.hypot.at(a, [0])
 
 
+def test_ufuncs_of_numpy_take_the_right_operands():
+    a = np.full(4, 100.0)
+    strew.numpy.fmod.at(a, np.array([[0, 1], [2, 3]]), np.array([7.0, 9.0]))
+    assert a.tolist() == [2, 1, 2, 1]
+    a.flags.writeable = False
+    with pytest.raises(ValueError, match="fmod.at: a is read-only"):
+        strew.numpy.fmod.at(a, [0], 2)
+
+
 def test_ufuncs_of_dates():
     dates = np.array(["2020-01-01", "2021-01-01"], "M8[D]")
     strew.numpy.add.at(dates, [0, 0], np.timedelta64(1, "D"))

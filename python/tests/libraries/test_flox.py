@@ -254,7 +254,10 @@ def test_large_values_are_those_of_flox_alone(func, kind):
         assert found is expected
         return
     assert found.dtype == expected.dtype
-    as_floats = [one.astype(np.int64 if one.dtype.kind in "mM" else one.dtype).astype(float) for one in (found, expected)]
+    as_floats = [
+        one.astype(np.int64 if one.dtype.kind in "mM" else one.dtype).astype(float)
+        for one in (found, expected)
+    ]
     np.testing.assert_allclose(*as_floats, rtol=1e-9)
 
 
