@@ -136,7 +136,7 @@ def files(quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Measures with one thread and with all, and prints a table; with --docs into docs/tables.md."""
+    """Measures with one thread and with all, and prints a table; --docs: into docs/tables.md."""
     found: dict[str, dict[int, dict[str, float]]] = {}
     for threads, point in alone.points("bench.tables", "--quick" in sys.argv):
         found.setdefault(point["row"], {})[threads] = point["ms"]

@@ -189,18 +189,19 @@ def aggregate(
         weights = _column(frame, "weights", weights)
     wanted = _wanted(frame, reduce, used)
     per_row = _per_row(wanted)
-    made: dict[Any, Any] = {}
     if per_row and keys is not None:
         shown = {name: one.given for name, one in zip(keys.names, keys.columns, strict=True)}
+    found: dict[int, list[tuple[Any, Any]]] = {}
     for column in dict.fromkeys(one.column for one in wanted):
-        some = [one for one in wanted if one.column == column]
+        places = [at for at, one in enumerate(wanted) if one.column == column]
+        reduces = [wanted[at].reduce for at in places]
         values = _stand_in(frame) if column is None else _column(frame, "reduce", column)
         call = _Call(
             operator="aggregate",
             run=_of_arrays,
             index=index,
-            reduces=[one.reduce for one in some],
-            names=_names_of([one.reduce for one in some]),
+            reduces=reduces,
+            names=_names_of(reduces),
             dim=0,
             size=size,
             mode=mode,
@@ -211,28 +212,18 @@ def aggregate(
         )
         with _errors.of_column(column):
             results = _reduced(call, values)
-        for one, (kind, result) in zip(some, results, strict=True):
-            for name, part in _parts(one.result, one.reduce, result, options):
-                if per_row and call.index is not None and not kind.nullable:
-                    part = _without_group(part, call)
-                made[name] = kind.out(part, _Groups())
-    ordered: dict[Any, Any] = dict(shown)
-    for one in wanted:
-        for name in [name for name in made if name == one.result or _is_part(name, one.result)]:
-            if name in shown:
+        for at, (kind, result) in zip(places, results, strict=True):
+            if per_row and not kind.nullable:
+                result = _without_group(result, index)
+            parts = _parts(wanted[at], result, options)
+            found[at] = [(name, kind.out(part, _Groups())) for name, part in parts]
+    made = dict(shown)
+    for at in range(len(wanted)):
+        for name, column in found[at]:
+            if name in made:
                 raise ValueError(f"aggregate: two columns of the result have the name {name!r}")
-            ordered[name] = made[name]
-    return frame.made(ordered, per_row)
-
-
-def _is_part(name: Any, result: Any) -> bool:
-    return isinstance(name, _Part) and name.of == result
-
-
-class _Part(str):
-    """The name of one of several columns of a result."""
-
-    of: Any
+            made[name] = column
+    return frame.made(made, per_row)
 
 
 def _reduced(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
@@ -327,35 +318,36 @@ def _per_row(wanted: list[_Wanted]) -> bool:
     return any(per_row)
 
 
-def _without_group(made: _Made, call: _Call) -> _Made:
+def _without_group(made: _Made, index: Any) -> _Made:
     """Results of rows, of which those without a group have none: integers become floats."""
-    none = _np.asarray(call.index) < 0 if not isinstance(call.index, _Plan) else None
-    if none is None or made.values.dtype.kind not in "iub" or not none.any():
+    if made.values.dtype.kind not in "iub" or isinstance(index, _Plan):
         return made
-    return _Made(made.values.astype(_np.float64), none, made.axes)
+    none = _np.asarray(index) < 0
+    return _Made(made.values.astype(_np.float64), none, made.axes) if none.any() else made
 
 
-def _parts(name: Any, reduce: Any, made: _Made, options: dict[str, Any]) -> list[tuple[Any, _Made]]:
+def _parts(wanted: _Wanted, made: _Made, options: dict[str, Any]) -> list[tuple[Any, _Made]]:
     """A result of several columns, such as those of several fractions, column by column."""
+    name = wanted.result
     if made.values.ndim == 1:
         return [(name, made)]
-    several = "quantile" in made.axes
     if made.values.ndim != 2:
         raise ValueError(
-            f"aggregate: {reduce!r} makes results of {made.values.ndim - 1} dimensions"
+            f"aggregate: {wanted.reduce!r} makes results of {made.values.ndim - 1} dimensions"
         )
-    values = made.values if several else made.values.T
-    missing = made.missing
-    if missing is not None and not several:
-        missing = missing.T
-    q = _np.ravel(options["q"]) if _np.ndim(options["q"]) == 1 else range(len(values))
-    found = []
-    for at in range(len(values)):
-        part = _Part(f"{name}_{q[at]:g}" if several else f"{name}[{at}]")
-        part.of = name
-        lost = None if missing is None else missing[at]
-        found.append((part, _Made(_np.ascontiguousarray(values[at]), lost, ["group"])))
-    return found
+    values, missing = made.values, made.missing
+    if "quantile" in made.axes:
+        q = options["q"]
+        names = [f"{name}_{one:g}" for one in q] if _np.ndim(q) == 1 else []
+        names = names or [f"{name}_{at}" for at in range(len(values))]
+    else:
+        values, missing = values.T, None if missing is None else missing.T
+        names = [f"{name}[{at}]" for at in range(len(values))]
+    lost = [None] * len(values) if missing is None else list(missing)
+    return [
+        (one, _Made(_np.ascontiguousarray(part), none, ["group"]))
+        for one, part, none in zip(names, values, lost, strict=True)
+    ]
 
 
 def _is_name(frame: Frame, given: Any) -> bool:
