@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from ._strew import _number_keys
+from ._strew import _join_keys, _number_keys
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
@@ -304,7 +304,10 @@ class _Arrow(Column):
         if isinstance(given, pa.ChunkedArray):
             # Without chunks, or of more than one array holds.
             given = pa.concat_arrays(given.chunks) if given.num_chunks else pa.array([], given.type)
-        self.array = given
+        # pyarrow takes no elements of views.
+        views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+        self.type = given.type
+        self.array = given.cast(views[given.type]) if given.type in views else given
 
     def numbered(self) -> tuple[_Array, _Array]:
         from ._kinds._pyarrow import is_number, parts
@@ -318,16 +321,18 @@ class _Arrow(Column):
                 array = array.dictionary_encode()
         except (NotImplementedError, pa.ArrowException) as error:
             raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
-        codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        missing = array.indices.is_null().to_numpy(zero_copy_only=False)
+        dictionary = array.dictionary
         if not array.type.ordered:
-            ranks = self._ranks(array.dictionary)
-            codes = ranks[codes] if len(ranks) else _np.full(len(codes), -1)
-            missing = missing | (codes < 0)
-        elif array.dictionary.null_count:
-            none = array.dictionary.is_null().to_numpy(zero_copy_only=False)
-            missing = missing | none[codes]
-        return _Numpy(codes, missing).numbered()
+            ranks = self._ranks(dictionary)
+        else:
+            ranks = _np.arange(len(dictionary))
+            if dictionary.null_count:
+                ranks[dictionary.is_null().to_numpy(zero_copy_only=False)] = -1
+        places = array.indices
+        if places.null_count:
+            places = places.cast("int64").fill_null(len(ranks))
+        codes = _np.append(ranks, -1)[places.to_numpy(zero_copy_only=False)]
+        return _join_keys([codes], [len(ranks)])
 
     @staticmethod
     def _ranks(dictionary: Any) -> _Array:
@@ -342,7 +347,8 @@ class _Arrow(Column):
 
     def taken(self, places: _Array) -> Any:
         pa: Any = sys.modules["pyarrow"]
-        return self.array.take(pa.array(places))
+        taken = self.array.take(pa.array(places))
+        return taken if taken.type == self.type else taken.cast(self.type)
 
     def plain(self, places: _Array) -> Any:
         pa: Any = sys.modules["pyarrow"]
@@ -367,12 +373,16 @@ class _Polars(Column):
             return _Numpy(_np.zeros(len(keys)), _np.ones(len(keys), bool)).numbered()
         missing = keys.is_null().to_numpy() if keys.null_count() else None
         if dtype == pl.String:
-            keys = keys.cast(pl.Enum(keys.unique().drop_nulls().sort()))
-        elif dtype == pl.Categorical:
+            words = keys.unique().drop_nulls().sort()
+            codes = _physical(keys.cast(pl.Enum(words))).astype(_np.int64)
+            if missing is not None:
+                codes[missing] = -1
+            return _join_keys([codes], [len(words)])
+        if dtype == pl.Categorical:
             numbers, first = _Numpy(_physical(keys), missing).numbered()
             order = keys.cast(pl.String).gather(first).arg_sort().to_numpy()
             return _ranked(numbers, order), first[order]
-        elif dtype.is_nested():
+        if dtype.is_nested():
             raise TypeError(f"factorize: the keys cannot be ordered: they are of the type {dtype}")
         return _Numpy(_physical(keys), missing).numbered()
 
