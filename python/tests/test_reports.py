@@ -255,6 +255,9 @@ def test_ufuncs_of_dates():
 )
 def test_integers_do_not_wrap_where_the_result_is_of_floats(func, dtype):
     values = np.array([2**62, 2**62, 3, 2**62])
+    if dtype == "f4" and func.endswith(("prod", "squares")):
+        # float32 does not hold them.
+        values = values >> 40
     found = strew.numpy_groupies.aggregate(np.zeros(4, int), values, func, dtype=dtype)
     floats = values.astype(complex if dtype is complex else float)
     plain = {"sum": np.sum, "prod": np.prod, "cumsum": np.cumsum, "cumprod": np.cumprod}
