@@ -103,7 +103,10 @@ OBJECTS = {
     "plan, pickled": ("p = strew.Plan(np.arange(4 * M))", "pickle.dumps(p)"),
     "accumulator": ("a = strew.Accumulator(4 * M, ['sum', 'len'])", "a.to_bytes()"),
     "accumulator, pickled": ("a = strew.Accumulator(4 * M, ['sum', 'len'])", "pickle.dumps(a, 5)"),
-    "accumulator, arrays": ("a = strew.Accumulator(4 * M, ['sum', 'len'], exact=True)", "a.arrays()"),
+    "accumulator, arrays": (
+        "a = strew.Accumulator(4 * M, ['sum', 'len'], exact=True)",
+        "a.arrays()",
+    ),
 }
 
 
@@ -131,7 +134,9 @@ def test_an_object_that_does_not_fit_is_a_memory_error(case):
 
 
 @linux
-@pytest.mark.parametrize("call", ["strew.torch_scatter.scatter_softmax(s, i)", "strew.aggregate(s, i, 'median')"])
+@pytest.mark.parametrize(
+    "call", ["strew.torch_scatter.scatter_softmax(s, i)", "strew.aggregate(s, i, 'median')"]
+)
 def test_threads_that_find_no_memory_are_done_without(call):
     # With room for a thread's stack and not for what is local to it, the C library ends the process.
     for kib in [2040, 2048, 2052, 2056, 2060, 2064, 2072, 4112, 65536, 67640, 67648]:

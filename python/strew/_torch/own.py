@@ -33,9 +33,9 @@ def scatter(
     """`strew.scatter`, where `reduce` is a reduction of `strew.torch` or "assign"."""
     if out is not None and (dim_size is not None or fill_value is not None):
         raise ValueError("scatter: dim_size and fill_value cannot be combined with out")
-    src, index, dim = _normalized(src, index, dim)
-    index = index.expand(src.shape)
-    ignored = None if ignore_index is None else index == ignore_index
+    src, given, dim = _normalized(src, index, dim)
+    given = given.expand(src.shape)
+    index, ignored = _signed(given, ignore_index)
     if out is not None:
         size = out.shape[dim]
     elif dim_size is not None:
@@ -43,7 +43,7 @@ def scatter(
     else:
         kept = index if ignored is None else index[~ignored]
         size = int(kept.max()) + 1 if kept.numel() else 0
-    index, dropped = _resolve_mode(index, size, mode, ignored)
+    index, dropped = _resolve_mode(given, index, size, mode, ignored)
     shape = list(src.shape)
     shape[dim] = size + (dropped is not None)
     if out is None:
@@ -75,9 +75,9 @@ def gather(
     ignore_index: int | None,
 ) -> Tensor:
     """`strew.gather`."""
-    src, index, dim = _normalized(src, index, dim)
-    ignored = None if ignore_index is None else index == ignore_index
-    index, dropped = _resolve_mode(index, src.shape[dim], mode, ignored)
+    src, given, dim = _normalized(src, index, dim)
+    index, ignored = _signed(given, ignore_index)
+    index, dropped = _resolve_mode(given, index, src.shape[dim], mode, ignored)
     if dropped is not None:
         shape = list(src.shape)
         shape[dim] = 1
@@ -87,7 +87,7 @@ def gather(
 
 
 def _normalized(src: Tensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor, int]:
-    """Tensors of the same rank, the index of int64, and an axis that is not negative."""
+    """Tensors of the same rank, and an axis that is not negative."""
     src, index = torch.as_tensor(src), torch.as_tensor(index)
     if index.is_floating_point() or index.is_complex() or index.dtype == torch.bool:
         raise TypeError(f"index has dtype {index.dtype}: it must be an integer type")
@@ -99,11 +99,32 @@ def _normalized(src: Tensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor, i
     dim %= src.dim()
     if index.dim() == 1:
         index = index.reshape([-1 if axis == dim else 1 for axis in range(src.dim())])
-    return src, index.to(torch.int64), dim
+    return src, index, dim
+
+
+def _signed(index: Tensor, ignore_index: int | None) -> tuple[Tensor, Tensor | None]:
+    """The index as int64, and which of its elements are ignored.
+
+    What int64 cannot hold becomes the largest int64, which no axis is long enough for.
+    """
+    unsigned = index.dtype == torch.uint64
+    signed = index.view(torch.int64) if unsigned else index.to(torch.int64)
+    ignored = None
+    if ignore_index is not None:
+        wanted = operator.index(ignore_index)
+        low, high = (0, 2**64) if unsigned else (-(2**63), 2**63)
+        # Bits of values beyond int64 are those of negative ones.
+        bits = wanted - 2**64 if unsigned and wanted >= 2**63 else wanted
+        ignored = (
+            signed == bits if low <= wanted < high else torch.zeros_like(signed, dtype=torch.bool)
+        )
+    if unsigned:
+        signed = torch.where(signed < 0, 2**63 - 1, signed)
+    return signed, ignored
 
 
 def _resolve_mode(
-    index: Tensor, size: int, mode: str, ignored: Tensor | None
+    given: Tensor, index: Tensor, size: int, mode: str, ignored: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
     """An index without the special cases of `mode`, and which updates are dropped.
 
@@ -126,6 +147,7 @@ def _resolve_mode(
         inside = inside | dropped
     if not torch.compiler.is_compiling() and not bool(inside.all()):
         at = [int(n) for n in (~inside).nonzero()[0]]
-        value = int(index[tuple(at)])
+        # int() of a uint64 beyond int64 overflows.
+        value = given[tuple(at)].item()
         raise IndexError(f"index{at} = {value}: index {value} is out of bounds with size {size}")
     return index, dropped
