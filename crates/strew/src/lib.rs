@@ -139,6 +139,10 @@
 //!     err.to_string(),
 //!     "torch_scatter.scatter: index[1] = 7: index 7 is out of bounds for dimension 0 with size 3"
 //! );
+//! let strew::Problem::IndexOutOfBounds { position, value, size, .. } = err.problem() else {
+//!     unreachable!()
+//! };
+//! assert_eq!((&position[..], value.integer(), *size), (&[1][..], Some(7), Some(3)));
 //! # Ok::<(), strew::Error>(())
 //! ```
 //!
