@@ -69,5 +69,8 @@ def add(error: BaseException, more: str) -> None:
 
 def explain_outside(error: BaseException, mode: object) -> None:
     """Adds to an error about a number out of bounds which argument leaves such numbers out."""
-    if mode in ("error", "wrap") and "is out of bounds" in said(error):
+    message = said(error)
+    # What is too large for any size is an error in every mode, where no size is given.
+    outside = "is out of bounds" in message and not message.endswith("of any size")
+    if mode in ("error", "wrap") and outside:
         add(error, 'mode="drop" leaves out what has such a number')

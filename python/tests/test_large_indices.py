@@ -95,3 +95,27 @@ def test_sizes_and_axes_beyond_int64_are_named():
         strew.scatter(np.ones(2), [0, 1], dim=2**70)
     with pytest.raises(ValueError, match=f"dim_size = -{2**70}: it must be at least 0"):
         strew.scatter(np.ones(2), [0, 1], dim_size=-(2**70))
+
+
+@pytest.mark.parametrize("mode", ["error", "wrap", "drop", "clip"])
+@pytest.mark.parametrize("ignored", [2**63 - 1, 2**64 - 1])
+def test_with_gradients_of_torch(mode, ignored):
+    torch = pytest.importorskip("torch")
+    for value in LARGE:
+        index = torch.from_numpy(np.array([0, value, 1, ignored], np.uint64))
+        src = torch.ones(4, requires_grad=True)
+        rules = {"dim_size": 3, "mode": mode, "ignore_index": ignored}
+        if value != ignored and mode in ("error", "wrap"):
+            with pytest.raises(
+                IndexError, match=rf"index\[1\] = {value}: index {value} is out of bounds"
+            ):
+                strew.scatter(src, index, **rules)
+            continue
+        kept = mode == "clip" and value != ignored
+        made = strew.scatter(src, index, **rules)
+        assert made.tolist() == [1, 1, kept]
+        made.sum().backward()
+        assert src.grad.tolist() == [1, kept, 1, 0]
+    wrong = torch.tensor([-5, 0])
+    with pytest.raises(IndexError, match=r"index\[0\] = -5: "):
+        strew.scatter(torch.ones(2, requires_grad=True), wrong, dim_size=3, mode="wrap")

@@ -26,14 +26,24 @@
 //!
 //! # What goes in and what comes out
 //!
-//! A typed operator takes its inputs by value or by reference ([`AsTensor`]): vectors, slices,
-//! arrays, [`Tensor`]s, and arrays and views of `ndarray`. [`TensorView::from_slice`] gives a slice
-//! a shape: it is `None` if the shape has another number of elements. An index can be of any
-//! integer type, `usize` included. The rules of a framework about index types are for its own
+//! A typed operator takes its inputs by value or by reference ([`AsTensor`]): vectors, boxed slices,
+//! slices, arrays, also of arrays (`[[f32; 2]; 3]` has two axes), [`Tensor`]s, and arrays and views
+//! of `ndarray`. [`TensorView::from_slice`] gives a slice a shape: it is `None` if the shape has
+//! another number of elements. An index can be of any integer type ([`Index`]), `usize` included;
+//! floats do not compile (only MXNet's operators take them, as MXNet does):
+//!
+//! ```compile_fail,E0277
+//! let sums = strew::torch_scatter::scatter_sum([1.0, 2.0], vec![0.0, 1.0], 0);
+//! ```
+//!
+//! The rules of a framework about index types are for its own
 //! arrays: the erased forms, Python and the command line keep to them.
 //!
+//! Options come last and by value: `ScatterOptions::default()`. The reduction stands before them,
+//! and before the tensor that is reduced into.
+//!
 //! The result is a [`Tensor`]: [`as_slice`](Tensor::as_slice) or [`into_vec`](Tensor::into_vec) for
-//! its elements, `{}` to print it, `try_into()` for an `Array1`, `Array2`, ... of `ndarray`.
+//! its elements, `len()`, `{}` to print it, `try_into()` for an `Array1`, `Array2`, ... of `ndarray`.
 //!
 //! ```
 //! use ndarray::{Array2, array};
@@ -58,7 +68,7 @@
 //! | you want | use |
 //! |---|---|
 //! | one reduction of groups: sum, mean, min, max, product | [`scatter`](fn@scatter), or the framework's function that you know |
-//! | one statistic of groups: median, variance, count, ... | [`aggregate`] |
+//! | one statistic of groups: median, variance, count, ... | [`aggregate`](fn@aggregate), with one of [`aggregates`] |
 //! | an index that is used more than once, several results at once | [`Plan`] |
 //! | a reduction of your own | [`Fold`] and [`Plan::fold`] |
 //! | an operator of your own or of another framework | [`mod@scatter`], and `examples/dialect.rs` |
@@ -129,6 +139,10 @@
 //!     err.to_string(),
 //!     "torch_scatter.scatter: index[1] = 7: index 7 is out of bounds for dimension 0 with size 3"
 //! );
+//! let strew::Problem::IndexOutOfBounds { position, value, size, .. } = err.problem() else {
+//!     unreachable!()
+//! };
+//! assert_eq!((&position[..], value.integer(), *size), (&[1][..], Some(7), Some(3)));
 //! # Ok::<(), strew::Error>(())
 //! ```
 //!

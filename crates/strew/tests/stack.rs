@@ -5,7 +5,7 @@ use strew::{
     Reduce, ScatterOptions, Tensor, TensorView, f16,
 };
 
-const NEEDED: usize = 128 << 10;
+const NEEDED: usize = 256 << 10;
 
 /// Calls of every kind, on so many updates.
 fn calls(updates: usize) -> Result<(), strew::Error> {

@@ -90,7 +90,7 @@ def gather(
 
 
 def _normalized(src: Tensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor, int]:
-    """Tensors of the same rank, the index of int64, and an axis that is not negative."""
+    """Tensors of the same rank, and an axis that is not negative."""
     src, index = as_tensor(src), as_tensor(index)
     if index.is_floating_point() or index.is_complex() or index.dtype == torch.bool:
         raise TypeError(f"index has dtype {index.dtype}: it must be an integer type")
@@ -102,7 +102,28 @@ def _normalized(src: Tensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor, i
     dim %= src.dim()
     if index.dim() == 1:
         index = index.reshape([-1 if axis == dim else 1 for axis in range(src.dim())])
-    return src, index.to(torch.int64), dim
+    return src, index, dim
+
+
+def _signed(index: Tensor, ignore_index: int | None) -> tuple[Tensor, Tensor | None]:
+    """The index as int64, and which of its elements are ignored.
+
+    What int64 cannot hold becomes the largest int64, which no axis is long enough for.
+    """
+    unsigned = index.dtype == torch.uint64
+    signed = index.view(torch.int64) if unsigned else index.to(torch.int64)
+    ignored = None
+    if ignore_index is not None:
+        wanted = operator.index(ignore_index)
+        low, high = (0, 2**64) if unsigned else (-(2**63), 2**63)
+        # Bits of values beyond int64 are those of negative ones.
+        bits = wanted - 2**64 if unsigned and wanted >= 2**63 else wanted
+        ignored = (
+            signed == bits if low <= wanted < high else torch.zeros_like(signed, dtype=torch.bool)
+        )
+    if unsigned:
+        signed = torch.where(signed < 0, 2**63 - 1, signed)
+    return signed, ignored
 
 
 def _size(index: Tensor, ignore_index: int | None) -> int:
@@ -112,7 +133,8 @@ def _size(index: Tensor, ignore_index: int | None) -> int:
             "scatter: under torch.vmap with an index for each sample, size must be given: each "
             "sample would have its own"
         )
-    kept = index if ignore_index is None else index[index != ignore_index]
+    signed, ignored = _signed(index, ignore_index)
+    kept = signed if ignored is None else signed[~ignored]
     return int(kept.max()) + 1 if kept.numel() else 0
 
 
@@ -130,21 +152,22 @@ def _resolve(index: Tensor, size: int, mode: str, ignore_index: int | None) -> T
     if mode not in ("error", "wrap", "drop", "clip"):
         raise ValueError(f"mode = {mode!r}: it must be error, wrap, drop or clip")
     given = index
+    index, ignored = _signed(given, ignore_index)
     if mode == "wrap":
         index = torch.where(index < 0, index + size, index)
     elif mode == "clip" and size > 0:
         index = index.clamp(0, size - 1)
     outside = (index < 0) | (index >= size)
     dropped = outside if mode == "drop" else None
-    if ignore_index is not None:
-        ignored = given == ignore_index
+    if ignored is not None:
         dropped = ignored if dropped is None else ignored | dropped
     if dropped is not None:
         index = torch.where(dropped, size, index)
         outside = outside & ~dropped
     if bool(outside.any()):
         at = [int(n) for n in outside.nonzero()[0]]
-        value = int(given[tuple(at)])
+        # int() of a uint64 beyond int64 overflows.
+        value = given[tuple(at)].item()
         raise IndexError(f"index{at} = {value}: index {value} is out of bounds with size {size}")
     return index
 
@@ -162,6 +185,6 @@ def _resolve_batch(info: Any, in_dims: Sequence[Any], index: Tensor, *rules: Any
 _own_index = define(
     "own_index(Tensor index, SymInt size, str mode, int? ignore_index) -> Tensor",
     _resolved,
-    lambda index, *rules: torch.empty_like(index),
+    lambda index, *rules: torch.empty_like(index, dtype=torch.int64),
     vmap=_resolve_batch,
 )

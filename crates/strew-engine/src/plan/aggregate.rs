@@ -155,6 +155,15 @@ const ALL: &[(&str, Aggregate)] = &[
     ("argtopk", Aggregate::ArgTopK),
 ];
 
+#[allow(non_upper_case_globals)] // They stand for variants.
+impl Aggregate {
+    /// [`ArgMin`](Self::ArgMin) as NumPy spells it.
+    pub const Argmin: Self = Self::ArgMin;
+
+    /// [`ArgMax`](Self::ArgMax) as NumPy spells it.
+    pub const Argmax: Self = Self::ArgMax;
+}
+
 impl Aggregate {
     /// The name by which it is chosen.
     #[must_use]
