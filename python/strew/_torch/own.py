@@ -109,8 +109,8 @@ def _size(index: Tensor, ignore_index: int | None) -> int:
     """One more than the largest index."""
     if batch_operators(index):
         raise ValueError(
-            "scatter: under torch.vmap with an index for each sample, size must be given: each "
-            "sample would have its own"
+            "scatter: size is needed under torch.vmap with an index for each sample, because each "
+            "sample would have its own number of cells"
         )
     kept = index if ignore_index is None else index[index != ignore_index]
     return int(kept.max()) + 1 if kept.numel() else 0
