@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from . import _masked
+from ._library import on_devices_of as _on_devices_of
 from ._strew import _members
 
 if TYPE_CHECKING:
@@ -86,13 +87,16 @@ class Library:
 
     def __init__(self, src: Any) -> None:
         torch = _sys.modules.get("torch")
+        self.like = src
         self.is_torch = torch is not None and isinstance(src, torch.Tensor)
         namespace = getattr(src, "__array_namespace__", None)
         self.module: Any = torch if self.is_torch else namespace() if namespace else _np
 
     def array(self, given: Any) -> Any:
-        make = self.module.as_tensor if self.is_torch else self.module.asarray
-        return make(given)
+        made = (self.module.as_tensor if self.is_torch else self.module.asarray)(given)
+        jax = _sys.modules.get("jax")
+        is_jax = jax is not None and isinstance(self.like, jax.Array)
+        return _on_devices_of(made, self.like) if is_jax else made
 
     def take(self, values: Any, members: Any, axis: int) -> Any:
         if self.is_torch:

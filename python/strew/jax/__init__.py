@@ -47,6 +47,7 @@ __all__ = [
     "at_power",
     "at_set",
     "at_subtract",
+    "ffi_targets",
     "ops",
 ]
 
@@ -314,3 +315,20 @@ def at_get(
     array([ 1., -1.])
     """
     return _taken(_at_get, x, indices, mode, fill_value, wrap_negative_indices)
+
+
+def ffi_targets() -> tuple[str, ...]:
+    """Register strew's foreign functions with XLA, and return their names.
+
+    `jax.export` must be told to allow these names. A process that loads an exported program must
+    register them first. They contain strew's version: an exported program runs with the version
+    that it was made with. Needs jax.
+
+    >>> import strew
+    >>> names = strew.jax.ffi_targets()
+    >>> [name.replace(strew.__version__, "VERSION") for name in names]
+    ['strew_VERSION_scatter', 'strew_VERSION_gather']
+    """
+    from .. import _jax
+
+    return _jax.lowering.targets()

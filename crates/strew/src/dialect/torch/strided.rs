@@ -180,7 +180,11 @@ fn lower_diagonal<'a>(
         }
         // How many rows lie above the diagonal's first element, and how many columns before it.
         let skipped = usize::try_from(offset.unsigned_abs()).unwrap_or(usize::MAX);
-        let (above, before) = if offset < 0 { (skipped, 0) } else { (0, skipped) };
+        let (above, before) = if offset < 0 {
+            (skipped, 0)
+        } else {
+            (0, skipped)
+        };
         let length = usize::min(
             shape[first].saturating_sub(above),
             shape[second].saturating_sub(before),
@@ -209,9 +213,12 @@ fn lower_strided<'a>(
     offset: i64,
 ) -> Result<Call<'a>> {
     let describe = || {
-        expect_shape("input", input.shape(), input.layout().is_contiguous(), || {
-            "its elements must lie row by row in memory: pass input.contiguous()".into()
-        })?;
+        expect_shape(
+            "input",
+            input.shape(),
+            input.layout().is_contiguous(),
+            || "its elements must lie row by row in memory: pass input.contiguous()".into(),
+        )?;
         let (sizes, steps) = (size.sizes("size")?, stride.list("stride")?);
         expect_shape("stride", &[steps.len()], steps.len() == sizes.len(), || {
             format!(
@@ -220,9 +227,8 @@ fn lower_strided<'a>(
             )
         })?;
         let start = usize::try_from(offset);
-        let start = start.map_err(|_| {
-            wrong_value("storage_offset", offset, "it must not be negative")
-        })?;
+        let start =
+            start.map_err(|_| wrong_value("storage_offset", offset, "it must not be negative"))?;
         let mut part = Part {
             offset: start,
             ..Part::default()
