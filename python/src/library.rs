@@ -235,7 +235,7 @@ fn refuse_watched(operator: &str, argument: &str, tensor: &Bound<'_, PyAny>) -> 
     if !watched.is_truthy()? {
         return Ok(());
     }
-    let expected = "a tensor that no GradientTape watches (strew records no gradients for TensorFlow: pass tf.stop_gradient(tensor), or call strew inside tf.custom_gradient)";
+    let expected = "a tensor that no GradientTape watches (strew records no gradients for TensorFlow: pass tf.stop_gradient(tensor), inside tf.custom_gradient where a gradient is needed)";
     refuse_kind(
         py,
         operator,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from . import _masked
+from ._library import from_numpy as _from_numpy
 from ._library import on_devices_of as _on_devices_of
 from ._strew import _members
 
@@ -45,7 +46,8 @@ def apply(
     if not results:
         return library.full((0,), 0, dtype)
     made = [fill if one is None else library.cast(one, dtype) for one in results]
-    return library.stack(made, min(axis, len(shape)))
+    stacked = library.stack(made, min(axis, len(shape)))
+    return _from_numpy(src, stacked) if isinstance(stacked, _np.ndarray) else stacked
 
 
 def _axis(dim: Any, rank: int) -> int:

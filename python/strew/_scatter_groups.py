@@ -11,6 +11,7 @@ import numpy as _np
 from . import _dtypes, _keys, _lines
 from ._aggregate import aggregate as _aggregate
 from ._dispatch import without_transform as _without_transform
+from ._library import from_numpy as _from_numpy
 from ._lines import plan_as_index as _plan_as_index
 from ._reduce import PER_VALUE as _PER_VALUE
 from ._strew import Plan as _Plan
@@ -85,4 +86,6 @@ def _aggregate_lines(
     result = _lines.unfold(library, result, tuple(values.shape[:-1]), groups, dim, before)
     if is_torch:
         return result.contiguous()
-    return _np.ascontiguousarray(result) if isinstance(result, _np.ndarray) else result
+    if isinstance(result, _np.ndarray):
+        return _from_numpy(src, _np.ascontiguousarray(result))
+    return result

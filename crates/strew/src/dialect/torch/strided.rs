@@ -323,7 +323,7 @@ impl Part {
     fn replaced<'a>(&self, input: DynView<'a>, src: DynView<'a>) -> Result<Scatter<'a>, Refusal> {
         expect_shape("src", src.shape(), src.shape() == &*self.shape, || {
             format!(
-                "expected src to have a size equal to a slice of self, {:?}",
+                "expected src to have a size equal to the slice of self, {:?}",
                 &*self.shape
             )
         })?;
