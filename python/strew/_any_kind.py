@@ -126,12 +126,12 @@ def _of_all_axes(call: Call, src: Any, held: Held | None, groups: Groups) -> tup
         dim=0,
     )
     if held is None:
-        made = (
+        flat_results = (
             one.reshape(shape) if name in _PER_VALUE else one
             for name, one in zip(call.names, call.of_arrays(flat), strict=True)
         )
         return tuple(
-            _from_numpy(src, one) if isinstance(one, _np.ndarray) else one for one in made
+            _from_numpy(src, one) if isinstance(one, _np.ndarray) else one for one in flat_results
         )
     missing = None if held.missing is None else held.missing.reshape(-1)
     found = []

@@ -75,12 +75,13 @@ def without_transform(index: Any) -> Any:
         return index
     if torch.compiler.is_dynamo_compiling() or not torch._C._are_functorch_transforms_active():
         return index
-    if is_of_batch(index) or index.is_floating_point():
+    if is_of_batch(index) or torch.is_floating_point(index):
         return index
     functorch = torch._C._functorch
-    while functorch.is_functorch_wrapped_tensor(index):
-        index = functorch.get_unwrapped(index)
-    return numpy.from_dlpack(index)
+    plain: Any = index
+    while functorch.is_functorch_wrapped_tensor(plain):
+        plain = functorch.get_unwrapped(plain)
+    return numpy.from_dlpack(plain)
 
 
 def is_of_batch(value: Any) -> bool:

@@ -199,7 +199,12 @@ def scatter(
             return again(src, index, dim, size=size, **named, **options)
     if samples := _batch_operators(index, src if getattr(index, "ndim", 1) != 1 else None):
         known = isinstance(reduce, str) and reduce in _REDUCTIONS
-        if dim is None or isinstance(index, tuple) or not known or _is_wide(reduce, src, out, dtype):
+        if (
+            dim is None
+            or isinstance(index, tuple)
+            or not known
+            or _is_wide(reduce, src, out, dtype)
+        ):
             if out is None and dim_size is None and size is None:
                 raise ValueError(
                     "scatter: size is needed under torch.vmap with an index for each sample, "
@@ -261,7 +266,7 @@ def scatter(
     return made
 
 
-def _is_wide(reduce: str, src: Any, out: Any, dtype: Any) -> bool:
+def _is_wide(reduce: Any, src: Any, out: Any, dtype: Any) -> bool:
     """Whether `aggregate` computes a reduction of the engine."""
     name = _REDUCTIONS[reduce]
     of_new = out is None and dtype is None and name != "assign"

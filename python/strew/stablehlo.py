@@ -104,9 +104,9 @@ def scatter(
     for argument, given in (("operand", operand), ("updates", updates)):
         if isinstance(given, (list, tuple)) and any(_ndim(one) > 0 for one in given):
             raise TypeError(
-                f"stablehlo.scatter: {argument} is a {type(given).__name__} of arrays: the variadic "
-                "form, with several operands and a region of its own, is not supported; call "
-                "scatter for each operand"
+                f"stablehlo.scatter: {argument} is a {type(given).__name__} of arrays: the "
+                "variadic form, with several operands and a region of its own, is not supported; "
+                "call scatter for each operand"
             )
     numbers = (
         update_window_dims,

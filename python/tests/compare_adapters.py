@@ -5,8 +5,8 @@
 `i[k]`. Where a framework makes a new array, `x` only says how long it is. A "get" is of `x[i]`, whatever `y` is.
 """
 
-import math
 import functools
+import math
 
 import numpy as np
 import strew

@@ -62,6 +62,9 @@ def test_dask_tasks():
         values, index = np.arange(6.0), np.array([0, 1, 0, 1, 2, 2])
         given = arrays.from_array(index, chunks=2) if in_chunks else index
         src = arrays.from_array(values, chunks=2)
-        made = strew.dask.aggregate(src, given, "sum", size=3), strew.dask.scatter(src, given, size=3)
+        made = (
+            strew.dask.aggregate(src, given, "sum", size=3),
+            strew.dask.scatter(src, given, size=3),
+        )
         values[:], index[:] = 100, 0
         assert [one.compute().tolist() for one in made] == [[2, 4, 9], [2, 4, 9]]

@@ -1,8 +1,8 @@
 """JAX: ``x.at[indices]`` as functions, and `jax.ops`.
 
 `indices` is all that ``x.at[...]`` takes: an integer array or a mask, a slice, ``...``, None for a
-new axis, a bool, or a tuple of these. A list of numbers is an array, and a list of arrays and slices
-is a tuple. Functions raise
+new axis, a bool, or a tuple of these. A list of numbers is an array, and a list of arrays and
+slices is a tuple. Functions raise
 
 * TypeError for a dtype that does not fit, also for updates that `x`'s dtype cannot represent (where
   JAX only warns),
@@ -279,8 +279,8 @@ def at_apply(
     """Copy `x` and apply a function to the indexed elements: ``x.at[indices].apply(func)``.
 
     `func` takes an array of elements, of `x`'s library, and returns one of the same shape. It is
-    applied to an element as often as that is indexed. The result is converted to `x`'s dtype. Inside
-    `jax.jit` this is JAX's own function. See `at_set`.
+    applied to an element as often as that is indexed. The result is converted to `x`'s dtype.
+    Inside `jax.jit` this is JAX's own function. See `at_set`.
 
     >>> import numpy as np
     >>> import strew

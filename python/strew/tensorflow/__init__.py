@@ -161,9 +161,7 @@ def tensor_scatter_nd_add(
     ... )
     array([ 1,  2, 43])
     """
-    return _tensor_scatter_nd_add(
-        tensor, indices, _of_dtype(tensor, updates), bad_indices_policy
-    )
+    return _tensor_scatter_nd_add(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
 def tensor_scatter_nd_sub(
@@ -184,9 +182,7 @@ def tensor_scatter_nd_sub(
     ... )
     array([  1,   2, -37])
     """
-    return _tensor_scatter_nd_sub(
-        tensor, indices, _of_dtype(tensor, updates), bad_indices_policy
-    )
+    return _tensor_scatter_nd_sub(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
 def tensor_scatter_nd_min(
@@ -209,9 +205,7 @@ def tensor_scatter_nd_min(
     ... )
     array([1, 2, 3])
     """
-    return _tensor_scatter_nd_min(
-        tensor, indices, _of_dtype(tensor, updates), bad_indices_policy
-    )
+    return _tensor_scatter_nd_min(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
 def tensor_scatter_nd_max(
@@ -234,9 +228,7 @@ def tensor_scatter_nd_max(
     ... )
     array([ 1,  2, 30])
     """
-    return _tensor_scatter_nd_max(
-        tensor, indices, _of_dtype(tensor, updates), bad_indices_policy
-    )
+    return _tensor_scatter_nd_max(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
 def gather_nd(

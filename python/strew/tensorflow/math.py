@@ -41,9 +41,7 @@ _unsorted_segment_max = _Operator("tensorflow.math.unsorted_segment_max")
 _unsorted_segment_sqrt_n = _Operator("tensorflow.math.unsorted_segment_sqrt_n")
 
 
-def segment_sum(
-    data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None
-) -> Array:
+def segment_sum(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Sum the rows of each segment; segment numbers ascend.
 
     Parameters
@@ -80,9 +78,7 @@ def segment_sum(
     return _segment_sum(data, segment_ids)
 
 
-def segment_mean(
-    data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None
-) -> Array:
+def segment_mean(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Average the rows of each segment; integers are rounded toward zero.
 
     See `segment_sum`.
@@ -95,9 +91,7 @@ def segment_mean(
     return _segment_mean(data, segment_ids)
 
 
-def segment_prod(
-    data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None
-) -> Array:
+def segment_prod(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Multiply the rows of each segment; those without rows are 1.
 
     See `segment_sum`.
@@ -110,9 +104,7 @@ def segment_prod(
     return _segment_prod(data, segment_ids)
 
 
-def segment_min(
-    data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None
-) -> Array:
+def segment_min(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Find the minimum of the rows of each segment.
 
     See `segment_sum`.
@@ -125,9 +117,7 @@ def segment_min(
     return _segment_min(data, segment_ids)
 
 
-def segment_max(
-    data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None
-) -> Array:
+def segment_max(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Find the maximum of the rows of each segment.
 
     See `segment_sum`.

@@ -116,8 +116,8 @@ def diagonal_scatter(
     input : array
         Any dtype, at least two dimensions.
     src : array
-        Of the diagonal's shape: `input`'s other axes, and the diagonal as the last one. Of `input`'s
-        dtype or one that converts to it without loss.
+        Of the diagonal's shape: `input`'s other axes, and the diagonal as the last one. Of
+        `input`'s dtype or one that converts to it without loss.
     offset : int, default 0
         Which diagonal: above the main one if positive, below it if negative.
     dim1, dim2 : int

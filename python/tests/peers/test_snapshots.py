@@ -1,6 +1,5 @@
 """What backward needs is what forward saw, whatever becomes of an argument in between."""
 
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,7 +55,10 @@ CALLS = {
     "Plan gather": (lambda x, i: strew.Plan(i, 3).gather(x), INDEX),
     "torch.scatter": (lambda x, i: S.scatter(torch.zeros(2).double(), 0, i, x), INDEX),
     "torch.scatter value": (lambda x, i: S.scatter(x, 0, i, 2.0), PLACES),
-    "torch.scatter multiply": (lambda x, f: S.scatter(x, 0, [0, 1, 1], f, reduce="multiply"), FACTORS),
+    "torch.scatter multiply": (
+        lambda x, f: S.scatter(x, 0, [0, 1, 1], f, reduce="multiply"),
+        FACTORS,
+    ),
     "torch.scatter_": (lambda x, i: S.scatter_(torch.zeros(2).double(), 0, i, x), INDEX),
     "torch.scatter_add": (lambda x, i: S.scatter_add(torch.zeros(2).double(), 0, i, x), INDEX),
     "torch.scatter_reduce": (
@@ -83,9 +85,7 @@ CALLS = {
     "torch.take_along_dim": (lambda x, i: S.take_along_dim(x, i, 0), INDEX),
     "torch.index_add": (lambda x, i: S.index_add(torch.zeros(2).double(), 0, i, x), INDEX),
     "torch.index_add number": (
-        lambda x, i: S.index_add(
-            torch.zeros(2).double(), 0, i, torch.ones(3).double(), alpha=x[0]
-        ),
+        lambda x, i: S.index_add(torch.zeros(2).double(), 0, i, torch.ones(3).double(), alpha=x[0]),
         INDEX,
     ),
     "torch.index_copy": (lambda x, i: S.index_copy(torch.zeros(2).double(), 0, i, x), INDEX),
@@ -246,7 +246,7 @@ def test_forward_mode():
 def test_a_function_of_torch_func():
     x, index = leaf(3).detach(), numbers(0, 1, 1)
     with torch.no_grad():
-        made, pull = torch.func.vjp(lambda x: strew.scatter(x, index, size=2), x)
+        _, pull = torch.func.vjp(lambda x: strew.scatter(x, index, size=2), x)
         index[:] = [1, 0, 0]
         (gradient,) = pull(torch.tensor([10.0, 20.0]).double())
     assert gradient.tolist() == [10, 20, 20]

@@ -34,7 +34,12 @@ def one_by_one(run, *arrays, axes=None):
     axes = (0,) * len(arrays) if axes is None else axes
     count = next(a.shape[axis] for a, axis in zip(arrays, axes, strict=True) if axis is not None)
     made = [
-        run(*(a if axis is None else a.select(axis, k) for a, axis in zip(arrays, axes, strict=True)))
+        run(
+            *(
+                a if axis is None else a.select(axis, k)
+                for a, axis in zip(arrays, axes, strict=True)
+            )
+        )
         for k in range(count)
     ]
     if isinstance(made[0], tuple):
@@ -78,9 +83,7 @@ def test_dtypes(dtype):
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=0, equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    "mode", ["error", "wrap", "drop", "clip"]
-)
+@pytest.mark.parametrize("mode", ["error", "wrap", "drop", "clip"])
 def test_modes(mode):
     low, high = {"error": (0, 3), "wrap": (-3, 3), "drop": (-5, 5), "clip": (-5, 5)}[mode]
     src, index = samples(LENGTH), indices(LENGTH, low=low, high=high)
@@ -140,7 +143,9 @@ def test_into():
     equal(vmap(run)(src, index, out), one_by_one(run, src, index, out))
 
 
-@pytest.mark.parametrize("reduce", [*REDUCES[:5], *REDUCES[7:], ["sum", "argmin", "quantile"], np.ptp])
+@pytest.mark.parametrize(
+    "reduce", [*REDUCES[:5], *REDUCES[7:], ["sum", "argmin", "quantile"], np.ptp]
+)
 def test_aggregate(reduce):
     if callable(reduce):
 
@@ -217,9 +222,7 @@ def test_nested(name):
     expected = torch.stack([one_by_one(call, v, i) for v, i in zip(src, index, strict=True)])
     equal(vmap(vmap(call))(src, index), expected)
     found = vmap(vmap(call, (0, None)), (None, 0))(src[0], index[:, 0])
-    expected = torch.stack(
-        [one_by_one(call, src[0], i, axes=(0, None)) for i in index[:, 0]]
-    )
+    expected = torch.stack([one_by_one(call, src[0], i, axes=(0, None)) for i in index[:, 0]])
     equal(found, expected)
 
 

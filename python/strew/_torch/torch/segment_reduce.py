@@ -183,7 +183,5 @@ def call(
     if indices is not None:
         # The operator raises PyTorch's error.
         return _run(plain(data), reduce, lengths, indices, offsets, axis, unsafe, initial)
-    lengths, offsets = (
-        None if given is None else as_tensor(given) for given in (lengths, offsets)
-    )
+    lengths, offsets = (None if given is None else as_tensor(given) for given in (lengths, offsets))
     return segment_reduce(as_tensor(data), reduce, lengths, offsets, axis, unsafe, initial)
