@@ -8,7 +8,7 @@
 
 use crate::dlpack::{self, Access, Imported, Refusal};
 use crate::errors::{refuse, wrong_kind};
-use crate::library::Library;
+use crate::library::{Library, value_of_variable};
 use dlpark::python::ImportedDlpack;
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_TYPES};
 use numpy::prelude::*;
@@ -52,7 +52,7 @@ impl<'py> Array<'py> {
         argument: &str,
         object: &Bound<'py, PyAny>,
     ) -> PyResult<Self> {
-        match Self::existing(operator, argument, object)? {
+        match Self::existing(operator, argument, object, false)? {
             Some(array) => Ok(array),
             None => Self::made(operator, argument, object),
         }
@@ -61,9 +61,12 @@ impl<'py> Array<'py> {
     /// What NumPy makes an array of.
     fn made(operator: &str, argument: &str, object: &Bound<'py, PyAny>) -> PyResult<Self> {
         let py = object.py();
-        static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let asarray = ASARRAY.import(py, "numpy", "asarray")?;
-        let made = asarray.call1((object,)).map_err(|error| {
+        if !is_literal(object)
+            && let Some(value) = value_of_variable(object)?
+        {
+            return Self::read(operator, argument, &value);
+        }
+        let made = as_numpy(object).map_err(|error| {
             // A ragged list, say: NumPy knows why, but not which argument it is.
             let why = error.value(py);
             let said = format!("{}: {argument} is no array: {why}", operator);
@@ -93,7 +96,7 @@ impl<'py> Array<'py> {
     ) -> PyResult<Self> {
         let py = object.py();
         let expected = "an array that can be written to in place";
-        let Some(array) = Self::existing(operator, argument, object)? else {
+        let Some(array) = Self::existing(operator, argument, object, true)? else {
             return Err(wrong_kind(
                 py,
                 operator,
@@ -102,8 +105,7 @@ impl<'py> Array<'py> {
                 kind_of(object),
             ));
         };
-        if let Library::Jax(_) = array.library {
-            let found = "a JAX array, which is immutable";
+        if let Some(found) = array.library.immutable() {
             return Err(wrong_kind(py, operator, argument, expected, found));
         }
         match array.access {
@@ -125,6 +127,7 @@ impl<'py> Array<'py> {
         operator: &str,
         argument: &str,
         object: &Bound<'py, PyAny>,
+        to_write: bool,
     ) -> PyResult<Option<Self>> {
         if let Ok(array) = object.cast::<PyUntypedArray>() {
             if !array.is_exact_instance_of::<PyUntypedArray>() {
@@ -132,7 +135,7 @@ impl<'py> Array<'py> {
             }
             return Self::numpy(operator, argument, array.clone(), None).map(Some);
         }
-        Self::foreign(operator, argument, object)
+        Self::foreign(operator, argument, object, to_write)
     }
 
     /// The memory of another library's array.
@@ -140,6 +143,7 @@ impl<'py> Array<'py> {
         operator: &str,
         argument: &str,
         object: &Bound<'py, PyAny>,
+        to_write: bool,
     ) -> PyResult<Option<Self>> {
         // Lists and numbers are asked for nothing: it would cost a short call too much.
         if is_literal(object) || !dlpack::speaks(object)? {
@@ -147,6 +151,13 @@ impl<'py> Array<'py> {
         }
         let library = Library::of(object)?;
         library.check(operator, argument)?;
+        let resolved = library.resolved()?;
+        if resolved.is_some() && to_write {
+            let expected = "a tensor whose memory holds its values (write into the tensor that this one is a conjugate or negative view of)";
+            let found = "one with the conjugate or negative bit set";
+            return Err(wrong_kind(object.py(), operator, argument, expected, found));
+        }
+        let object = resolved.as_ref().unwrap_or(object);
         let fast = match library {
             Library::Torch(..) => dlpack::import_fast(object),
             _ => Ok(None),
@@ -157,6 +168,19 @@ impl<'py> Array<'py> {
             Ok(Some(tensor)) => Ok(tensor),
             Err(refusal) => Err(refusal),
         };
+        if let (Library::Jax(_), Err(Refusal::Raised(_))) = (&library, &tensor)
+            && is_on_hosts(object)
+        {
+            // Its parts lie on several devices: JAX puts them together.
+            let mut array = Self::numpy(operator, argument, as_numpy(object)?.cast_into()?, None)?;
+            (array.access, array.library) = (Access::Read, library);
+            return Ok(Some(array));
+        }
+        if let Err(Refusal::Raised(_)) = &tensor
+            && let Some(inner) = library.unwrapped(operator, argument)?
+        {
+            return Self::foreign(operator, argument, &inner, to_write);
+        }
         let tensor = tensor.map_err(|refusal| match refusal {
             Refusal::Raised(error) => error,
             Refusal::Value(why) => {
@@ -278,6 +302,26 @@ impl<'py> Array<'py> {
         // may be views of the same memory, which the engine checks before it writes.
         unsafe { DynViewMut::from_raw_parts(self.ptr, self.layout.clone()) }
     }
+}
+
+/// The NumPy array that NumPy makes of an object.
+fn as_numpy<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let asarray = ASARRAY.import(object.py(), "numpy", "asarray")?;
+    asarray.call1((object,))
+}
+
+/// Whether all devices of an array of JAX's are CPUs.
+fn is_on_hosts(array: &Bound<'_, PyAny>) -> bool {
+    let devices = || -> PyResult<bool> {
+        for device in array.call_method0("devices")?.try_iter()? {
+            if device?.getattr("platform")?.extract::<String>()? != "cpu" {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    devices().unwrap_or(false)
 }
 
 /// Refuses memory whose pointer does not fit its layout.

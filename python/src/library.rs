@@ -2,6 +2,7 @@
 
 use crate::errors::{refuse, wrong_kind};
 use numpy::PyUntypedArray;
+use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -19,6 +20,8 @@ pub(crate) enum Library<'py> {
     Torch(Bound<'py, PyAny>, Bound<'py, PyAny>),
     /// JAX, whose arrays never change: the array.
     Jax(Bound<'py, PyAny>),
+    /// TensorFlow, whose tensors never change: its module, and the tensor.
+    Tensorflow(Bound<'py, PyAny>, Bound<'py, PyAny>),
     /// Any other library that speaks DLPack: one of its arrays.
     Other(Bound<'py, PyAny>),
 }
@@ -38,46 +41,90 @@ impl<'py> Library<'py> {
         {
             return Ok(Self::Jax(object.clone()));
         }
+        if let Some(tensorflow) = imported(py, intern!(py, "tensorflow"))?
+            && is_instance(object, &tensorflow, intern!(py, "Tensor"))?
+        {
+            return Ok(Self::Tensorflow(tensorflow, object.clone()));
+        }
         Ok(Self::Other(object.clone()))
     }
 
-    /// Refuses a tensor whose memory does not hold what the tensor says, or whose gradient
-    /// would be lost.
+    /// Refuses a tensor whose gradient would be lost.
     pub(crate) fn check(&self, operator: &str, argument: &str) -> PyResult<()> {
-        let tensor = match self {
-            Self::Torch(_, tensor) => tensor,
-            Self::Jax(array) => return refuse_traced(operator, argument, array),
-            Self::None | Self::Numpy | Self::Other(_) => return Ok(()),
+        match self {
+            Self::Torch(_, tensor) => {
+                let py = tensor.py();
+                if !tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
+                    return Ok(());
+                }
+                let expected = "a tensor without gradient (strew does not record gradients here: pass tensor.detach())";
+                refuse_kind(py, operator, argument, expected, "one that requires grad")
+            }
+            Self::Jax(array) => refuse_traced(operator, argument, array),
+            Self::Tensorflow(_, tensor) => refuse_watched(operator, argument, tensor),
+            Self::None | Self::Numpy | Self::Other(_) => Ok(()),
+        }
+    }
+
+    /// The tensor to read in place of one whose memory does not hold what the tensor says: torch
+    /// negates and conjugates lazily. `None` for all others.
+    pub(crate) fn resolved(&self) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Self::Torch(_, tensor) = self else {
+            return Ok(None);
         };
         let py = tensor.py();
-        let not = |expected: &str, found: &str| {
-            let problem = Problem::Kind {
-                argument: argument.into(),
-                expected: expected.into(),
-                found: found.into(),
-            };
-            Err(refuse(py, operator, Class::Runtime, problem))
+        let is = |name| tensor.call_method0(name)?.is_truthy();
+        if !is(intern!(py, "is_neg"))? && !is(intern!(py, "is_conj"))? {
+            return Ok(None);
+        }
+        let tensor = tensor.call_method0(intern!(py, "resolve_neg"))?;
+        tensor.call_method0(intern!(py, "resolve_conj")).map(Some)
+    }
+
+    /// Why nothing can be written into an array of this library, if that is so.
+    pub(crate) fn immutable(&self) -> Option<&'static str> {
+        match self {
+            Self::Jax(_) => Some("a JAX array, which is immutable"),
+            Self::Tensorflow(..) => Some("a TensorFlow tensor, which is immutable"),
+            _ => None,
+        }
+    }
+
+    /// The tensor inside of one that `torch.func` has wrapped, and that therefore has no memory;
+    /// `None` if this is not such a tensor.
+    ///
+    /// # Errors
+    /// For a tensor of a batch, and for one that may have a tangent.
+    pub(crate) fn unwrapped(
+        &self,
+        operator: &str,
+        argument: &str,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Self::Torch(torch, tensor) = self else {
+            return Ok(None);
         };
-        if tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
-            return not(
-                "a tensor without gradient (strew does not record gradients here: pass tensor.detach())",
-                "one that requires grad",
-            );
+        let functorch = torch.getattr("_C")?.getattr("_functorch")?;
+        let is = |name, tensor: &Bound<'py, PyAny>| -> PyResult<bool> {
+            functorch.call_method1(name, (tensor,))?.is_truthy()
+        };
+        let mut inner = tensor.clone();
+        let mut known = true;
+        while is("is_functorch_wrapped_tensor", &inner)? {
+            known &= !is("is_batchedtensor", &inner)?;
+            inner = functorch.call_method1("get_unwrapped", (inner,))?;
         }
-        // A lazily negated tensor exports its memory as it is, with the wrong sign.
-        if tensor.call_method0(intern!(py, "is_neg"))?.is_truthy()? {
-            return not(
-                "a tensor in memory as it is (pass tensor.resolve_neg())",
-                "one with the negative bit set",
-            );
+        if inner.is(tensor) {
+            return Ok(None);
         }
-        if tensor.call_method0(intern!(py, "is_conj"))?.is_truthy()? {
-            return not(
-                "a tensor in memory as it is (pass tensor.resolve_conj())",
-                "one with the conjugate bit set",
-            );
+        // Integers have no tangent.
+        let moves = tensor.call_method0("is_floating_point")?.is_truthy()?
+            || tensor.call_method0("is_complex")?.is_truthy()?;
+        if !known || moves {
+            return Err(PyTypeError::new_err(format!(
+                "{operator}: {argument} is a tensor that torch.func transforms (torch.vmap, torch.func.jvp), and this function needs its values: call it outside the transform"
+            )));
         }
-        Ok(())
+        Ok(Some(inner))
     }
 
     /// Tells the library that a tensor of its own was written to.
@@ -107,7 +154,7 @@ impl<'py> Library<'py> {
             Self::Torch(torch, tensor) => {
                 return torch.getattr(intern!(tensor.py(), "from_dlpack")).map(Some);
             }
-            Self::Jax(object) | Self::Other(object) => object,
+            Self::Jax(object) | Self::Tensorflow(_, object) | Self::Other(object) => object,
         };
         let py = object.py();
         let name = intern!(py, "from_dlpack");
@@ -120,6 +167,19 @@ impl<'py> Library<'py> {
             Some(library) => library.getattr_opt(name),
             None => Ok(None),
         }
+    }
+}
+
+/// The value of a variable of TensorFlow's; `None` for all else.
+pub(crate) fn value_of_variable<'py>(
+    object: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    match imported(py, intern!(py, "tensorflow"))? {
+        Some(tensorflow) if is_instance(object, &tensorflow, intern!(py, "Variable"))? => {
+            object.call_method0(intern!(py, "read_value")).map(Some)
+        }
+        _ => Ok(None),
     }
 }
 
@@ -147,6 +207,42 @@ fn is_instance<'py>(
         Some(class) => object.is_instance(&class),
         None => Ok(false),
     }
+}
+
+fn refuse_kind(
+    py: Python<'_>,
+    operator: &str,
+    argument: &str,
+    expected: &str,
+    found: &str,
+) -> PyResult<()> {
+    let problem = Problem::Kind {
+        argument: argument.into(),
+        expected: expected.into(),
+        found: found.into(),
+    };
+    Err(refuse(py, operator, Class::Runtime, problem))
+}
+
+/// A tape would give None for the gradient of such a tensor, without a word.
+fn refuse_watched(operator: &str, argument: &str, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = tensor.py();
+    // Where a release of TensorFlow has it elsewhere, nothing is refused.
+    let Ok(record) = py.import("tensorflow.python.eager.record") else {
+        return Ok(());
+    };
+    let watched = record.call_method1("should_record_backprop", ([tensor],))?;
+    if !watched.is_truthy()? {
+        return Ok(());
+    }
+    let expected = "a tensor that no GradientTape watches (strew records no gradients for TensorFlow: pass tf.stop_gradient(tensor), inside tf.custom_gradient where a gradient is needed)";
+    refuse_kind(
+        py,
+        operator,
+        argument,
+        expected,
+        "one that a GradientTape watches",
+    )
 }
 
 /// While JAX traces a function, its arrays have no memory.

@@ -16,6 +16,7 @@ use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, get_type_object, npy_intp};
 use numpy::prelude::*;
 use numpy::{Complex32, Complex64, PY_ARRAY_API, PyArrayDescr, dtype};
 use pyo3::exceptions::{PyBufferError, PyRuntimeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use std::sync::Arc;
@@ -119,10 +120,36 @@ pub(crate) fn give<'py>(
     {
         return Ok(made);
     }
+    if let Library::Tensorflow(tensorflow, _) = library {
+        let capsule = Bound::new(py, buffer)?.call_method0("__dlpack__")?;
+        let dlpack = tensorflow.getattr("experimental")?.getattr("dlpack")?;
+        return dlpack.call_method1("from_dlpack", (capsule,));
+    }
     match library.importer()? {
-        Some(from_dlpack) => from_dlpack.call1((buffer,)),
+        Some(from_dlpack) => {
+            let made = from_dlpack.call1((buffer,))?;
+            match library {
+                Library::Jax(like) => on_devices_of(made, like),
+                _ => Ok(made),
+            }
+        }
         None => give_numpy(py, buffer),
     }
+}
+
+/// A result of JAX's on the devices of an argument.
+fn on_devices_of<'py>(
+    made: Bound<'py, PyAny>,
+    like: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = like.py();
+    let name = intern!(py, "sharding");
+    if made.getattr(name)?.eq(like.getattr(name)?)? {
+        return Ok(made);
+    }
+    static BESIDE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let beside = BESIDE.import(py, "strew._library", "on_devices_of")?;
+    beside.call1((made, like))
 }
 
 fn give_numpy(py: Python<'_>, buffer: Buffer) -> PyResult<Bound<'_, PyAny>> {

@@ -12,12 +12,15 @@ from . import _any_kind, _by, _log, _no_values, _options, _tables
 from ._aliases import one_of as _one_of
 from ._any_kind import needed as _needed
 from ._by import Grouped as _Grouped
+from ._dispatch import batch_operators as _batch_operators
+from ._dispatch import is_of_batch as _is_of_batch
 from ._frames import find as _frame
 from ._log import clock as _clock
 from ._log import is_on as _is_logged
 from ._long_line import Call as _Call
 from ._long_line import names_of as _names_of
 from ._progress import progress as _progress
+from ._reduce import PER_VALUE as _PER_VALUE
 from ._reduce import of_arrays as _of_arrays
 
 if TYPE_CHECKING:
@@ -412,6 +415,26 @@ def aggregate(
         again: Any = aggregate
         with _progress(progress):
             return again(src, index, reduce, by=by, periods=periods, method=method, **named)
+    if samples := _batch_operators(index, by, weights, src if weights is not None else None):
+        if _is_of_batch(by):
+            raise ValueError(
+                "aggregate: by differs between the samples of torch.vmap: make an index of it by "
+                "strew.factorize first"
+            )
+        if size is None and dim_size is None and not _all_per_value(reduce):
+            raise ValueError(
+                "aggregate: size is needed under torch.vmap with an index or weights for each "
+                "sample, because each sample would have its own number of groups"
+            )
+        named = {"dim": dim, "axis": axis, "size": size, "dim_size": dim_size, "mode": mode}
+        named |= {"skipna": skipna, "min_count": min_count, "fill_value": fill_value, "q": q}
+        named |= {"ignore_index": ignore_index, "ddof": ddof, "exact": exact, "dtype": dtype}
+        named |= {"k": k, "largest": largest, "n": n, "periods": periods, "method": method}
+
+        def of_sample(src: Any, index: Any, weights: Any) -> Any:
+            return aggregate(src, index, reduce, weights=weights, **named)
+
+        return samples.samples.each(of_sample, src, index, weights)
     begun = _clock() if _is_logged() else 0.0
     if axis is not ...:
         dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)
@@ -461,6 +484,12 @@ def aggregate(
     if begun:
         _log.call("aggregate", begun, reduce=reduce, src=src, index=index, result=made)
     return made
+
+
+def _all_per_value(reduce: Any) -> bool:
+    """Whether the results do not depend on the number of groups."""
+    names = [reduce] if isinstance(reduce, str) or callable(reduce) else reduce
+    return all(isinstance(name, str) and name in _PER_VALUE for name in names)
 
 
 # The options of a call that names none. Its values are these objects, which is found faster than

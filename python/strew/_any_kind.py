@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from . import _errors, _flat, _functions, _hints, _kinds, _missing, _options, _times
+from ._library import from_numpy as _from_numpy
 from ._reduce import PER_VALUE as _PER_VALUE
 from ._strew import Plan as _Plan
 from ._swapped import explain as _explain_swapped
@@ -141,9 +142,12 @@ def _of_all_axes(call: Call, src: Any, held: Held | None, groups: Groups) -> tup
         dim=0,
     )
     if held is None:
-        return tuple(
+        flat_results = (
             one.reshape(shape) if name in _PER_VALUE else one
             for name, one in zip(call.names, call.of_arrays(flat), strict=True)
+        )
+        return tuple(
+            _from_numpy(src, one) if isinstance(one, _np.ndarray) else one for one in flat_results
         )
     missing = None if held.missing is None else held.missing.reshape(-1)
     found = []

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from . import _masked
+from ._library import from_numpy as _from_numpy
+from ._library import on_devices_of as _on_devices_of
 from ._strew import _members
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ def apply(
     if not results:
         return library.full((0,), 0, dtype)
     made = [fill if one is None else library.cast(one, dtype) for one in results]
-    return library.stack(made, min(axis, len(shape)))
+    stacked = library.stack(made, min(axis, len(shape)))
+    return _from_numpy(src, stacked) if isinstance(stacked, _np.ndarray) else stacked
 
 
 def _axis(dim: Any, rank: int) -> int:
@@ -86,13 +89,16 @@ class Library:
 
     def __init__(self, src: Any) -> None:
         torch = _sys.modules.get("torch")
+        self.like = src
         self.is_torch = torch is not None and isinstance(src, torch.Tensor)
         namespace = getattr(src, "__array_namespace__", None)
         self.module: Any = torch if self.is_torch else namespace() if namespace else _np
 
     def array(self, given: Any) -> Any:
-        make = self.module.as_tensor if self.is_torch else self.module.asarray
-        return make(given)
+        made = (self.module.as_tensor if self.is_torch else self.module.asarray)(given)
+        jax = _sys.modules.get("jax")
+        is_jax = jax is not None and isinstance(self.like, jax.Array)
+        return _on_devices_of(made, self.like) if is_jax else made
 
     def take(self, values: Any, members: Any, axis: int) -> Any:
         if self.is_torch:

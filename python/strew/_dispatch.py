@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import numpy
+
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
@@ -59,16 +61,34 @@ def batch_operators(*values: Any) -> Any:
         return None
     if torch.compiler.is_dynamo_compiling() or not torch._C._are_functorch_transforms_active():
         return None
-    if not any(_is_of_batch(torch, value) for value in values):
+    if not any(map(is_of_batch, values)):
         return None
     from . import _torch
 
     return _torch
 
 
-def _is_of_batch(torch: ModuleType, value: Any) -> bool:
+def without_transform(index: Any) -> Any:
+    """An index as a NumPy array, where `torch.func` transforms a call. It has no derivative."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(index, getattr(torch, "Tensor", ())):
+        return index
+    if torch.compiler.is_dynamo_compiling() or not torch._C._are_functorch_transforms_active():
+        return index
+    if is_of_batch(index) or torch.is_floating_point(index):
+        return index
+    functorch = torch._C._functorch
+    plain: Any = index
+    while functorch.is_functorch_wrapped_tensor(plain):
+        plain = functorch.get_unwrapped(plain)
+    return numpy.from_dlpack(plain)
+
+
+def is_of_batch(value: Any) -> bool:
+    """Whether `torch.vmap` runs over a tensor, or one in a list or tuple of these."""
     if isinstance(value, (list, tuple)):
-        return any(_is_of_batch(torch, one) for one in value)
+        return any(map(is_of_batch, value))
+    torch = sys.modules["torch"]
     functorch = torch._C._functorch
     while isinstance(value, torch.Tensor) and functorch.is_functorch_wrapped_tensor(value):
         if functorch.is_batchedtensor(value):

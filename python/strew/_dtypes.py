@@ -42,6 +42,9 @@ def as_array(src: Any) -> Any:
     """A NumPy array of numbers, or of an array without a dtype of its own."""
     if hasattr(src, "__dlpack__") and not hasattr(src, "__array__"):
         return _np.from_dlpack(src)
+    if hasattr(src, "resolve_conj"):
+        # Torch conjugates and negates lazily, and NumPy refuses such tensors.
+        src = src.resolve_conj().resolve_neg()
     return _np.asarray(src)
 
 

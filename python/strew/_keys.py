@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from . import _masked, _options
+from ._dispatch import without_transform as _without_transform
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeGuard
@@ -87,7 +88,7 @@ def _arrays(operator: str, keys: tuple[Any, ...]) -> list[_Integers]:
     arrays: list[_Integers] = []
     for number, key in enumerate(keys):
         _masked.refuse(operator, f"index[{number}]", key)
-        array = _np.asarray(key)
+        array = _np.asarray(_without_transform(key))
         name = f"{operator}: index[{number}]"
         if array.ndim != 1:
             raise ValueError(f"{name} has {array.ndim} dimensions: it must have one")

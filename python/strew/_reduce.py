@@ -13,6 +13,7 @@ import numpy as _np
 from . import _dtypes, _errors, _hints, _keys, _options, _quantiles
 from ._apply import apply as _apply
 from ._dispatch import torch_operators as _torch_operators
+from ._dispatch import without_transform as _without_transform
 from ._strew import Plan as _Plan
 from ._strew import _aggregate as _run
 from ._strew import _groups
@@ -57,6 +58,7 @@ def of_arrays(
             if isinstance(index, tuple) and _keys.several(index):
                 rows, sizes = _keys.rows("aggregate", index, size, mode, ignore_index)
                 size, mode, ignore_index = _math.prod(sizes), "drop", None
+            rows = _without_transform(rows)
             groups = _groups(rows, size, mode, ignore_index)
         fill_value = options["fill_value"]
         if dtype is not None:

@@ -13,6 +13,7 @@ from . import _any_kind, _dtypes, _errors, _flat, _hints, _keys, _log, _options
 from ._aliases import one_of as _one_of
 from ._any_kind import needed as _needed
 from ._by import of_index as _of_index
+from ._dispatch import batch_operators as _batch_operators
 from ._dispatch import torch_operators as _torch_operators
 from ._lines import plan_as_index as _plan_as_index
 from ._log import is_on as _is_logged
@@ -196,6 +197,27 @@ def scatter(
         again: Any = scatter
         with _progress(progress):
             return again(src, index, dim, size=size, **named, **options)
+    if samples := _batch_operators(index, src if getattr(index, "ndim", 1) != 1 else None):
+        known = isinstance(reduce, str) and reduce in _REDUCTIONS
+        if (
+            dim is None
+            or isinstance(index, tuple)
+            or not known
+            or _is_wide(reduce, src, out, dtype)
+        ):
+            if out is None and dim_size is None and size is None:
+                raise ValueError(
+                    "scatter: size is needed under torch.vmap with an index for each sample, "
+                    "because each sample would have its own number of cells"
+                )
+            fixed: dict[str, Any] = {"dim_size": dim_size, "size": size, "axis": axis}
+            fixed |= {"mode": mode, "fill_value": fill_value, "ignore_index": ignore_index}
+            fixed |= {"exact": exact, "dtype": dtype, "include_self": include_self}
+
+            def of_sample(src: Any, index: Any, out: Any) -> Any:
+                return scatter(src, index, dim, out=out, reduce=reduce, **fixed, **options)
+
+            return samples.samples.each(of_sample, src, index, out)
     begun = _log.clock() if _is_logged() else 0.0
     if options:
         _check_options(reduce, exact, options)
@@ -242,6 +264,13 @@ def scatter(
         of_call = {"reduce": reduce, "src": src, "index": index, "plan": plan, "result": made}
         _log.call("scatter", begun, strategy, **of_call)
     return made
+
+
+def _is_wide(reduce: Any, src: Any, out: Any, dtype: Any) -> bool:
+    """Whether `aggregate` computes a reduction of the engine."""
+    name = _REDUCTIONS[reduce]
+    of_new = out is None and dtype is None and name != "assign"
+    return of_new and _follows_aggregate(name, _dtypes.name_of(src))
 
 
 def _strategy(

@@ -10,6 +10,8 @@ import numpy as _np
 
 from . import _dtypes, _keys, _lines
 from ._aggregate import aggregate as _aggregate
+from ._dispatch import without_transform as _without_transform
+from ._library import from_numpy as _from_numpy
 from ._lines import plan_as_index as _plan_as_index
 from ._reduce import PER_VALUE as _PER_VALUE
 from ._strew import Plan as _Plan
@@ -43,7 +45,7 @@ def aggregate_groups(
         return _aggregate(src, plan, name, dim=dim, **options)
     bounds = {"size": size, "mode": mode, "ignore_index": ignore_index}
     if not _keys.several(index):
-        index = _dtypes.as_array(index)
+        index = _dtypes.as_array(_without_transform(index))
         # Of a list without elements.
         index = index if index.size else index.astype(_np.int64)
     if isinstance(index, tuple) or index.ndim == 1:
@@ -84,4 +86,6 @@ def _aggregate_lines(
     result = _lines.unfold(library, result, tuple(values.shape[:-1]), groups, dim, before)
     if is_torch:
         return result.contiguous()
-    return _np.ascontiguousarray(result) if isinstance(result, _np.ndarray) else result
+    if isinstance(result, _np.ndarray):
+        return _from_numpy(src, _np.ascontiguousarray(result))
+    return result

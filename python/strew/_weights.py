@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from . import _keys, _masked, _options
-from ._apply import Library as _Library
+from ._dtypes import as_array as _as_array
 from ._exact_weights import ExactSums as _ExactSums
+from ._library import from_numpy as _from_numpy
 from ._strew import _aggregate as _run
 from ._strew import _groups
 
@@ -62,11 +63,10 @@ def weighted(
     kind = _Exact if options["exact"] else _Rounding
     sums = kind(groups, plan, _array("src", src), weights, dim, options)
     enough = _np.asarray(counts) >= max(options["min_count"], 1)
-    library = _Library(src)
     return tuple(
         _run(groups, src, [reduce], dim, options)[0]
         if reduce in ("count", "len")
-        else library.array(sums.rounded(reduce, enough))
+        else _from_numpy(src, sums.rounded(reduce, enough))
         for reduce in reduces
     )
 
@@ -193,7 +193,7 @@ def _array(name: str, given: Any) -> _Values:
     """A NumPy array of the same values."""
     _masked.refuse("aggregate", name, given)
     try:
-        return _np.asarray(given)
+        return _as_array(given)
     except (TypeError, RuntimeError) as error:
         # Torch's bfloat16, and tensors that require a gradient.
         raise TypeError(f"aggregate: {name} is no NumPy array: {error}") from error

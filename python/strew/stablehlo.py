@@ -8,13 +8,18 @@ from ._dispatch import jax_operators as _jax_operators
 from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Any, Literal
 
     from ._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = ["scatter"]
 
 _scatter = _Operator("stablehlo.scatter")
+
+
+def _ndim(given: Any) -> int:
+    """The number of dimensions of an array; 0 for what is none."""
+    return len(getattr(given, "shape", ()))
 
 
 def scatter(
@@ -34,6 +39,8 @@ def scatter(
     out_of_bounds: Literal["window", "element"] = "window",
 ) -> Array:
     """Copy `operand` and combine windows of `updates` with the windows that index vectors name.
+
+    The variadic form of StableHLO, with several operands, is not there.
 
     Parameters
     ----------
@@ -94,6 +101,13 @@ def scatter(
     array([[ 1,  2],
            [13, 24]])
     """
+    for argument, given in (("operand", operand), ("updates", updates)):
+        if isinstance(given, (list, tuple)) and any(_ndim(one) > 0 for one in given):
+            raise TypeError(
+                f"stablehlo.scatter: {argument} is a {type(given).__name__} of arrays: the "
+                "variadic form, with several operands and a region of its own, is not supported; "
+                "call scatter for each operand"
+            )
     numbers = (
         update_window_dims,
         inserted_window_dims,

@@ -6,6 +6,7 @@
 """
 
 import functools
+import math
 
 import numpy as np
 import strew
@@ -49,6 +50,12 @@ def one_by_one(function):
         return x
 
     return run
+
+
+def strided(x, i, y):
+    sizes = tuple(y.shape)
+    steps = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    return strew.torch.as_strided_scatter(x, y, sizes, steps, i * math.prod(sizes))
 
 
 def lengths(x, i):
@@ -236,6 +243,13 @@ SCATTERS = {
     "torch.select_scatter": {
         "set": one_by_one(lambda x, i, y: strew.torch.select_scatter(x, y, 0, i)),
     },
+    "torch.diagonal_scatter": {
+        # The diagonal of a matrix of one row is one element.
+        "set": one_by_one(
+            lambda x, i, y: strew.torch.diagonal_scatter(x[None], y[..., None], i)[0]
+        ),
+    },
+    "torch.as_strided_scatter": {"set": one_by_one(strided)},
     "torch.segment_reduce": each(["sum", "prod", "mean", "max", "min"], segment_reduce),
     **named("mindspore.scatter_", JOINS, rows, ms),
     **named("mindspore.scatter_nd_", JOINS, tuples, ms),

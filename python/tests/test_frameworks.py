@@ -263,7 +263,7 @@ def test_jax_modes_and_masks():
         [1, 0, 1],
         [1, 0, 1],
     ]
-    assert jax.at_max(table, (None, np.array([1])), np.array([[1], [-1]])).tolist() == [
+    assert jax.at_max(table, (slice(None), np.array([1])), np.array([[1], [-1]])).tolist() == [
         [0, 1, 0],
         [0, 0, 0],
     ]
@@ -273,6 +273,72 @@ def test_jax_modes_and_masks():
         jax.at_get(x, i, mode="error")
     with pytest.raises(ValueError, match=r"jax\.at_set: mode = near: "):
         jax.at_set(x, i, 1, mode="near")
+
+
+def test_jax_parameters():
+    x, i = np.zeros(4), [-1, 0, 5]
+    assert jax.at_set(x, i, 7.0, wrap_negative_indices=False).tolist() == [7, 0, 0, 0]
+    for dtype in ("i1", "i2", "i8"):
+        where = np.array([-1, 0], dtype)
+        options = {"wrap_negative_indices": False}
+        assert jax.at_add(x, where, 1.0, **options).tolist() == [1, 0, 0, 0]
+        assert jax.at_add(x, where, 1.0, mode="clip", **options).tolist() == [2, 0, 0, 0]
+        assert jax.at_get(x + 1, where, mode="fill", fill_value=9, **options).tolist() == [9, 1]
+        with pytest.raises(ValueError, match="-1.*must not be negative"):
+            jax.at_add(x, where, 1.0, mode="error", **options)
+    promises = {"indices_are_sorted": True, "unique_indices": True}
+    for name in ("set", "add", "subtract", "multiply", "divide", "min", "max", "power"):
+        call = getattr(jax, f"at_{name}")
+        for mode in (None, "drop", "fill", "clip", "promise_in_bounds"):
+            found = call(x + 2, [3, 3], 2.0, mode=mode, **promises)
+            np.testing.assert_array_equal(found, call(x + 2, [3, 3], 2.0))
+    assert jax.at_get(x, [1, 1], **promises).tolist() == [0, 0]
+    assert jax.at_apply(x + 2, [1, 1, 9, -1], np.square, **promises).tolist() == [2, 16, 2, 4]
+    assert jax.at_apply(x + 2, (slice(1, 3),), np.square).tolist() == [2, 4, 4, 2]
+    with pytest.raises(ValueError, match=r"jax\.at_apply: indices"):
+        jax.at_apply(x, [9], np.square, mode="error")
+    rows, ids = np.array([1.0, 2.0, 4.0]), [0, 0, 2]
+    assert jax.ops.segment_sum(rows, ids, num_segments=3, indices_are_sorted=True).tolist() == [
+        *(3, 0, 4),
+    ]
+    for name in ("segment_sum", "segment_prod", "segment_min", "segment_max"):
+        call = getattr(jax.ops, name)
+        found = call(rows, ids, 3, True, False, 2, "drop")
+        np.testing.assert_array_equal(found, call(rows, ids, 3))
+        clipped = call(rows, np.array([-5, 0, 9]), 3, bucket_size=1, mode="clip")
+        np.testing.assert_array_equal(clipped, call(rows, [0, 0, 2], 3))
+    assert jax.ops.segment_sum(rows, np.uint64([0, 2**63, 1]), 2, mode="clip").tolist() == [1, 6]
+    assert jax.ops.segment_sum(rows, [0, 1, 1], 0, mode="clip").tolist() == []
+    with pytest.raises(ValueError, match="mode = 'error'"):
+        jax.ops.segment_sum(rows, ids, mode="error")
+
+
+def test_tensorflow_names_and_updates_without_a_dtype():
+    x, i = np.zeros(3, np.float32), [[0], [2]]
+    for name in ("update", "add", "sub", "min", "max"):
+        call = getattr(tf, f"tensor_scatter_nd_{name}")
+        expected = call(x, i, np.float32([1, 2]))
+        for updates in ([1, 2], [1.0, 2.0], (1, 2)):
+            found = call(x, i, updates, name="a name")
+            np.testing.assert_array_equal(found, expected)
+    assert tf.scatter_add(x.copy(), [0, 0], [1, 2], False, "a name").tolist() == [3, 0, 0]
+    assert tf.scatter_update(x.copy(), [1], 5, use_locking=True).tolist() == [0, 5, 0]
+    assert tf.scatter_nd(i, [1, 2], (3,), name="a name").tolist() == [1, 0, 2]
+    assert tf.gather_nd(x, i, 0, "a name").tolist() == [0, 0]
+    assert tf.math.segment_sum([1, 2], [0, 0], name="a name").tolist() == [3]
+    assert tf.math.unsorted_segment_max([1, 2], [0, 0], 1, "a name").tolist() == [2]
+    small = np.zeros(3, np.uint8)
+    assert tf.tensor_scatter_nd_add(small, i, [255, 2]).tolist() == [255, 0, 2]
+    assert tf.tensor_scatter_nd_update(np.zeros(3, bool), i, [True, True]).tolist() == [1, 0, 1]
+    for tensor, updates in ((small, [256, 1]), (small, [-1, 1]), (small, [1.5, 1]), (x, [1j, 1])):
+        with pytest.raises(TypeError, match="updates has dtype"):
+            tf.tensor_scatter_nd_add(tensor, i, updates)
+
+
+def test_stablehlo_of_several_operands():
+    pair = (np.zeros(3), np.zeros(3, int))
+    with pytest.raises(TypeError, match="variadic form.*for each operand"):
+        strew.stablehlo.scatter(pair, [[0]], pair, index_vector_dim=1)
 
 
 def test_stablehlo_windows_that_are_partly_outside():

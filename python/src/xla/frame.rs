@@ -88,6 +88,19 @@ impl<'a> Frame<'a> {
         sizes(self.integers(name)?).ok_or_else(|| wrong(name, "a list of sizes"))
     }
 
+    /// An attribute that is a shape; `found` is the shape where a size was not known when the
+    /// program was made.
+    pub(crate) fn shape(&self, name: &'static str, found: &[usize]) -> Result<Dims, Problem> {
+        let list = self.integers(name)?;
+        if list.iter().all(|&size| size >= 0) {
+            return self.sizes(name);
+        }
+        if list.len() != found.len() {
+            return Err(wrong(name, "of the rank of the array"));
+        }
+        Ok(Dims::from_slice(found))
+    }
+
     fn attribute(
         &self,
         name: &'static str,

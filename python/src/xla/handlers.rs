@@ -8,7 +8,7 @@
 //! Attributes say where each element of the updates goes (of the gather's result: comes from):
 //!
 //! - `shape`: the shape of the updates. `updates` and each `index` have that rank, and broadcast to
-//!   it.
+//!   it. If a size is -1, which was not known when the program was made, `updates` has the shape.
 //! - `walks`: for each axis of the updates, the axis of the operand that it walks along, or -1.
 //! - `axes`: for each `index`, the axis of the operand that it points along.
 //! - `own`: the first and the end of the updates' axes that are the index's own, for messages.
@@ -28,9 +28,9 @@ const FEW: usize = 256;
 /// where the program does not need the operand again.
 pub(crate) fn scatter(frame: &Frame<'_>) -> Result<(), Problem> {
     let (operand, mut out) = (frame.argument(0)?, frame.result(0)?);
-    let shape = frame.sizes("shape")?;
-    let combine = combine(frame.text("combine")?)?;
     let updates = frame.argument(1)?;
+    let shape = frame.shape("shape", updates.shape())?;
+    let combine = combine(frame.text("combine")?)?;
     let wide = updates.view()?.broadcast_to(&shape);
     let wide = wide.ok_or_else(|| Problem::Shape {
         argument: "updates",
@@ -73,7 +73,7 @@ fn described<'a>(
 /// Picks cells of the operand.
 pub(crate) fn gather(frame: &Frame<'_>) -> Result<(), Problem> {
     let (operand, mut out) = (frame.argument(0)?, frame.result(0)?);
-    let shape = frame.sizes("shape")?;
+    let shape = frame.shape("shape", out.shape())?;
     let places = places(frame, operand.shape(), &shape, bounds(frame)?)?;
     out.expect_huge_pages();
     let fill = frame.argument(1)?.view()?.to_tensor()?;

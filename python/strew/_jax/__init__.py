@@ -13,6 +13,6 @@ Needs jax, and is imported only where JAX traces a function.
 """
 
 from . import rules  # isort: skip  (the functions rely on it)
-from . import at, segments, stablehlo
+from . import at, lowering, segments, stablehlo
 
-__all__ = ["at", "rules", "segments", "stablehlo"]
+__all__ = ["at", "lowering", "rules", "segments", "stablehlo"]

@@ -38,7 +38,7 @@ def updated(
     if behind is not None:
         y = with_axis(y, behind)
     part = x if key is None else x[key]
-    listed = _listed(operator, listed)
+    listed = _listed(operator, listed, part.shape)
     checks.check(operator, part, listed, y, mode)
     form, arrays = _form(operator, part.shape, listed, _outside(mode, "drop"), wraps)
     y = checks.constant(y).astype(x.dtype)
@@ -80,7 +80,7 @@ def taken(
     x = checks.constant(x)
     key, listed, behind = _parts(x.ndim, entries)
     x = x if key is None else x[key]
-    listed = _listed(operator, listed)
+    listed = _listed(operator, listed, x.shape)
     checks.check(operator, x, listed, mode, fill_value)
     form, arrays = _form(operator, x.shape, listed, _outside(mode, "clip"), wraps)
     if fill_value is None:
@@ -105,7 +105,7 @@ def _usual_fill(dtype: Any) -> Any:
     return limits.max if jnp.issubdtype(dtype, jnp.unsignedinteger) else limits.min
 
 
-def _listed(operator: Operator, indices: list[Any]) -> list[Any]:
+def _listed(operator: Operator, indices: list[Any], shape: tuple[int, ...]) -> list[Any]:
     """The indices as arrays, and masks as the numbers of their places."""
     found: list[Any] = []
     for index in indices:
@@ -124,6 +124,12 @@ def _listed(operator: Operator, indices: list[Any]) -> list[Any]:
             # The operator refuses it with its own words.
             found.append(np.asarray(index))
         else:
+            axes = shape[len(found) : len(found) + index.ndim]
+            if index.shape != axes:
+                raise ValueError(
+                    f"{operator.name}: indices has a mask of shape {list(index.shape)}: it must "
+                    f"have the sizes of the axes that it takes, {list(axes)}"
+                )
             found += np.nonzero(np.asarray(index))
     return found
 
@@ -167,6 +173,7 @@ def _not_wrapped(index: Any, out_of_range: _Outside) -> Any:
     if out_of_range == "clip":
         return jnp.maximum(index, 0)
     if out_of_range == "error" and jnp.issubdtype(index.dtype, jnp.signedinteger):
+        index = index.astype(jnp.promote_types(index.dtype, jnp.int32))
         return jnp.where(index < 0, jnp.iinfo(index.dtype).max, index)
     return index
 

@@ -25,7 +25,7 @@ def _stand_in(value: Any) -> Any:
         return [_stand_in(one) for one in value]
     if isinstance(value, jax.core.Tracer):
         return np.broadcast_to(np.zeros((), value.dtype), [_some_size(n) for n in value.shape])
-    return value
+    return _some_size(value) if hasattr(value, "_get_vars") else value
 
 
 def _some_size(size: Any) -> int:

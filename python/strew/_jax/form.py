@@ -30,6 +30,10 @@ class Form:
     out_of_range: Literal["drop", "clip", "error"]
     combine: Combine = "set"
 
+    def has_symbols(self) -> bool:
+        """Whether a size is a symbol of `jax.export`."""
+        return not all(isinstance(size, int) for size in self.shape)
+
     def joining(self, combine: Combine) -> Form:
         """The same places with another way to combine an update with an element."""
         return dataclasses.replace(self, combine=combine)
@@ -46,10 +50,14 @@ class Form:
         )
 
     def attributes(self) -> dict[str, Any]:
-        """The attributes of the extension's handlers."""
+        """The attributes of the extension's handlers.
+
+        A size of `jax.export` that is a symbol becomes -1: the handler reads it from an array.
+        """
         import numpy as np
 
-        lists = {name: getattr(self, name) for name in ("shape", "walks", "axes", "own")}
+        lists = {name: getattr(self, name) for name in ("walks", "axes", "own")}
+        lists["shape"] = tuple(n if isinstance(n, int) else -1 for n in self.shape)
         words = {name: getattr(self, name) for name in ("operator", "negative", "out_of_range")}
         arrays = {name: np.array(list_, np.int64) for name, list_ in lists.items()}
         return {**arrays, **words, "combine": self.combine}

@@ -29,6 +29,11 @@ def by_handler(handler: str, context: Any, *operands: Any, form: Form) -> Any:
     return rule(context, *operands, **form.attributes())
 
 
+def targets() -> tuple[str, ...]:
+    """The names of all handlers, which XLA knows then."""
+    return tuple(map(_registered, ("scatter", "gather")))
+
+
 @functools.cache
 def _registered(handler: str) -> str:
     """The name that XLA knows the handler by."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 def scatter(operand: Any, updates: Any, indices: Sequence[Any], form: Form) -> Any:
     """A copy of the operand whose cells have taken the updates."""
+    if form.has_symbols():
+        updates = jnp.broadcast_to(updates, form.shape)
     return scatter_p.bind(*_alike(operand, updates, *indices), form=form)
 
 

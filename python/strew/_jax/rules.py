@@ -7,11 +7,11 @@ these is made of the other primitive.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.interpreters import ad, batching
 
 from .derivatives import TANGENTS
@@ -87,8 +87,9 @@ def _scatter_cotangents(
 
 def _stays(operand: tuple[int, ...], indices: Sequence[Any], form: Form) -> Any:
     """Whether an update is the last one of its cell."""
-    count = int(np.prod(form.shape))
-    kind = jnp.int32 if count < 2**31 else jnp.int64
+    count = math.prod(form.shape)
+    is_small = form.has_symbols() or count < 2**31
+    kind = jnp.int32 if is_small else jnp.int64
     numbers = jnp.arange(count, dtype=kind).reshape(form.shape)
     last = scatter(jnp.full(operand, -1, kind), numbers, indices, form.joining("set"))
     return gather(last, -1, indices, form) == numbers

@@ -130,8 +130,8 @@ def _size(index: Tensor, ignore_index: int | None) -> int:
     """One more than the largest index."""
     if batch_operators(index):
         raise ValueError(
-            "scatter: under torch.vmap with an index for each sample, size must be given: each "
-            "sample would have its own"
+            "scatter: size is needed under torch.vmap with an index for each sample, because each "
+            "sample would have its own number of cells"
         )
     signed, ignored = _signed(index, ignore_index)
     kept = signed if ignored is None else signed[~ignored]

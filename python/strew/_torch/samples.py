@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,19 +24,20 @@ if TYPE_CHECKING:
 
 
 def each(function: Callable[..., Any], *values: Any) -> Any:
-    """What a function returns of values of which some are tensors of a batch."""
-    places = [at for at, value in enumerate(values) if isinstance(value, torch.Tensor)]
+    """What a function returns of values of which some are tensors of a batch, or hold such."""
+    leaves, form = tree_flatten(values)
+    places = [at for at, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
     several: list[bool] = []
 
     def run(*tensors: Tensor) -> tuple[Tensor, ...]:
-        given = list(values)
+        given = list(leaves)
         for at, tensor in zip(places, tensors, strict=True):
             given[at] = tensor
-        made = function(*given)
+        made = function(*tree_unflatten(given, form))
         several.append(isinstance(made, tuple))
         return made if isinstance(made, tuple) else (made,)
 
-    found = _Samples.apply(run, *(values[at] for at in places))
+    found = _Samples.apply(run, *(leaves[at] for at in places))
     return found if several[-1] else found[0]
 
 

@@ -1,8 +1,8 @@
 """JAX: ``x.at[indices]`` as functions, and `jax.ops`.
 
 `indices` is all that ``x.at[...]`` takes: an integer array or a mask, a slice, ``...``, None for a
-new axis, a bool, or a tuple of these. A list of numbers is an array, and a list of arrays and slices
-is a tuple. Functions raise
+new axis, a bool, or a tuple of these. A list of numbers is an array, and a list of arrays and
+slices is a tuple. Functions raise
 
 * TypeError for a dtype that does not fit, also for updates that `x`'s dtype cannot represent (where
   JAX only warns),
@@ -47,6 +47,7 @@ __all__ = [
     "at_power",
     "at_set",
     "at_subtract",
+    "ffi_targets",
     "ops",
 ]
 
@@ -278,8 +279,8 @@ def at_apply(
     """Copy `x` and apply a function to the indexed elements: ``x.at[indices].apply(func)``.
 
     `func` takes an array of elements, of `x`'s library, and returns one of the same shape. It is
-    applied to an element as often as that is indexed. The result is converted to `x`'s dtype. Inside
-    `jax.jit` this is JAX's own function. See `at_set`.
+    applied to an element as often as that is indexed. The result is converted to `x`'s dtype.
+    Inside `jax.jit` this is JAX's own function. See `at_set`.
 
     >>> import numpy as np
     >>> import strew
@@ -314,3 +315,20 @@ def at_get(
     array([ 1., -1.])
     """
     return _taken(_at_get, x, indices, mode, fill_value, wrap_negative_indices)
+
+
+def ffi_targets() -> tuple[str, ...]:
+    """Register strew's foreign functions with XLA, and return their names.
+
+    `jax.export` must be told to allow these names. A process that loads an exported program must
+    register them first. They contain strew's version: an exported program runs with the version
+    that it was made with. Needs jax.
+
+    >>> import strew
+    >>> names = strew.jax.ffi_targets()
+    >>> [name.replace(strew.__version__, "VERSION") for name in names]
+    ['strew_VERSION_scatter', 'strew_VERSION_gather']
+    """
+    from .. import _jax
+
+    return _jax.lowering.targets()

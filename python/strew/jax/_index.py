@@ -210,4 +210,4 @@ def _beyond(operator: Operator, given: Any, mode: Any, usual: str) -> Any:
         )
     if mode == "clip" or (usual == "clip" and mode not in ("fill", "drop")):
         return np.maximum(index, 0)
-    return np.where(index < 0, _NOWHERE, index)
+    return np.where(index < 0, _NOWHERE, index.astype(np.int64))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from .._strew import Operator as _Operator
 from . import math as math
+from ._updates import of_dtype as _of_dtype
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -64,6 +65,7 @@ def scatter_nd(
     updates: ArrayLike,
     shape: Integers,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+    name: str | None = None,
 ) -> Array:
     """Add `updates` into a new array of zeros; updates of the same cell add up.
 
@@ -80,6 +82,8 @@ def scatter_nd(
     bad_indices_policy : {"", "DEFAULT", "ERROR", "IGNORE"}
         Whether an index out of range is an error, as on the CPU by default, or is skipped
         ("IGNORE").
+    name : str, optional
+        Accepted, without effect.
 
     Returns
     -------
@@ -100,6 +104,7 @@ def tensor_scatter_nd_update(
     tensor: Array | Numbers,
     indices: ArrayLike,
     updates: ArrayLike,
+    name: str | None = None,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
 ) -> Array:
     """Copy `tensor` and replace windows by `updates`; the last of several for a cell stays.
@@ -113,9 +118,11 @@ def tensor_scatter_nd_update(
         negative.
     updates : array
         Windows, of shape ``indices.shape[:-1] + tensor.shape[indices.shape[-1]:]`` and `tensor`'s
-        dtype.
+        dtype, which lists and numbers take.
     bad_indices_policy : {"", "DEFAULT", "ERROR", "IGNORE"}
         As for `scatter_nd`.
+    name : str, optional
+        Accepted, without effect.
 
     Returns
     -------
@@ -131,7 +138,9 @@ def tensor_scatter_nd_update(
     ... )
     array([10,  2, 30])
     """
-    return _tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy)
+    return _tensor_scatter_nd_update(
+        tensor, indices, _of_dtype(tensor, updates), bad_indices_policy
+    )
 
 
 def tensor_scatter_nd_add(
@@ -139,6 +148,7 @@ def tensor_scatter_nd_add(
     indices: ArrayLike,
     updates: ArrayLike,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+    name: str | None = None,
 ) -> Array:
     """Copy `tensor` and add `updates` to windows; several for a cell add up.
 
@@ -151,7 +161,7 @@ def tensor_scatter_nd_add(
     ... )
     array([ 1,  2, 43])
     """
-    return _tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy)
+    return _tensor_scatter_nd_add(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
 def tensor_scatter_nd_sub(
@@ -159,6 +169,7 @@ def tensor_scatter_nd_sub(
     indices: ArrayLike,
     updates: ArrayLike,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+    name: str | None = None,
 ) -> Array:
     """Copy `tensor` and subtract `updates` from windows; several for a cell add up.
 
@@ -171,7 +182,7 @@ def tensor_scatter_nd_sub(
     ... )
     array([  1,   2, -37])
     """
-    return _tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy)
+    return _tensor_scatter_nd_sub(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
 def tensor_scatter_nd_min(
@@ -179,6 +190,7 @@ def tensor_scatter_nd_min(
     indices: ArrayLike,
     updates: ArrayLike,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+    name: str | None = None,
 ) -> Array:
     """Copy `tensor` and lower windows to `updates`.
 
@@ -193,7 +205,7 @@ def tensor_scatter_nd_min(
     ... )
     array([1, 2, 3])
     """
-    return _tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy)
+    return _tensor_scatter_nd_min(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
 def tensor_scatter_nd_max(
@@ -201,6 +213,7 @@ def tensor_scatter_nd_max(
     indices: ArrayLike,
     updates: ArrayLike,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+    name: str | None = None,
 ) -> Array:
     """Copy `tensor` and raise windows to `updates`.
 
@@ -215,13 +228,14 @@ def tensor_scatter_nd_max(
     ... )
     array([ 1,  2, 30])
     """
-    return _tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy)
+    return _tensor_scatter_nd_max(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
 def gather_nd(
     params: Array | Numbers,
     indices: ArrayLike,
     batch_dims: int = 0,
+    name: str | None = None,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
 ) -> Array:
     """Pick the windows of `params` that tuples along the last axis of `indices` name.
@@ -238,7 +252,13 @@ def gather_nd(
     return _gather_nd(params, indices, batch_dims, bad_indices_policy)
 
 
-def scatter_update(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
+def scatter_update(
+    ref: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    use_locking: bool = True,
+    name: str | None = None,
+) -> Array:
     """Replace rows of `ref` by rows of `updates`, in place; the last of several for a row stays.
 
     Parameters
@@ -248,7 +268,10 @@ def scatter_update(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     indices : array
         Row numbers: int16, int32 or int64, any shape, in ``0 .. ref.shape[0] - 1``.
     updates : array
-        Rows, of shape ``indices.shape + ref.shape[1:]`` and `ref`'s dtype; or 0-d, for all rows.
+        Rows, of shape ``indices.shape + ref.shape[1:]`` and `ref`'s dtype, which lists and numbers
+        take; or 0-d, for all rows.
+    use_locking, name
+        Accepted, without effect.
 
     Returns
     -------
@@ -262,10 +285,16 @@ def scatter_update(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     >>> strew.tensorflow.scatter_update(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([100,   2,   3])
     """
-    return _scatter_update(ref, indices, updates)
+    return _scatter_update(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_add(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
+def scatter_add(
+    ref: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Array:
     """Add rows of `updates` to rows of `ref`, in place.
 
     See `scatter_update`.
@@ -275,10 +304,16 @@ def scatter_add(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     >>> strew.tensorflow.scatter_add(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([111,   2,   3])
     """
-    return _scatter_add(ref, indices, updates)
+    return _scatter_add(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_sub(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
+def scatter_sub(
+    ref: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Array:
     """Subtract rows of `updates` from rows of `ref`, in place.
 
     See `scatter_update`.
@@ -288,10 +323,16 @@ def scatter_sub(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     >>> strew.tensorflow.scatter_sub(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([-109,    2,    3])
     """
-    return _scatter_sub(ref, indices, updates)
+    return _scatter_sub(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_mul(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
+def scatter_mul(
+    ref: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Array:
     """Multiply rows of `ref` by rows of `updates`, in place.
 
     See `scatter_update`.
@@ -301,10 +342,16 @@ def scatter_mul(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     >>> strew.tensorflow.scatter_mul(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([1000,    2,    3])
     """
-    return _scatter_mul(ref, indices, updates)
+    return _scatter_mul(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_div(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
+def scatter_div(
+    ref: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Array:
     """Divide rows of `ref` by rows of `updates`, in place; integers are rounded toward zero.
 
     A zero among integer `updates` is a ValueError. See `scatter_update`.
@@ -314,10 +361,16 @@ def scatter_div(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     >>> strew.tensorflow.scatter_div(np.array([-7, 2]), np.array([0]), np.array([2]))
     array([-3,  2])
     """
-    return _scatter_div(ref, indices, updates)
+    return _scatter_div(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_min(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
+def scatter_min(
+    ref: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Array:
     """Lower rows of `ref` to rows of `updates`, in place.
 
     A NaN in `updates` loses against a number; a NaN in `ref` stays. See `scatter_update`.
@@ -327,10 +380,16 @@ def scatter_min(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     >>> strew.tensorflow.scatter_min(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([1, 2, 3])
     """
-    return _scatter_min(ref, indices, updates)
+    return _scatter_min(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_max(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
+def scatter_max(
+    ref: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Array:
     """Raise rows of `ref` to rows of `updates`, in place.
 
     A NaN in `updates` loses against a number; a NaN in `ref` stays. See `scatter_update`.
@@ -340,4 +399,4 @@ def scatter_max(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     >>> strew.tensorflow.scatter_max(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([100,   2,   3])
     """
-    return _scatter_max(ref, indices, updates)
+    return _scatter_max(ref, indices, _of_dtype(ref, updates))

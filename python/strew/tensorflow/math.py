@@ -41,7 +41,7 @@ _unsorted_segment_max = _Operator("tensorflow.math.unsorted_segment_max")
 _unsorted_segment_sqrt_n = _Operator("tensorflow.math.unsorted_segment_sqrt_n")
 
 
-def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
+def segment_sum(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Sum the rows of each segment; segment numbers ascend.
 
     Parameters
@@ -50,6 +50,8 @@ def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
         The rows, one or more dimensions; any dtype but bool.
     segment_ids : array
         The segment of each row: int32 or int64, 1-d, ascending from 0 or more.
+    name : str, optional
+        Accepted, without effect.
 
     Returns
     -------
@@ -76,7 +78,7 @@ def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     return _segment_sum(data, segment_ids)
 
 
-def segment_mean(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
+def segment_mean(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Average the rows of each segment; integers are rounded toward zero.
 
     See `segment_sum`.
@@ -89,7 +91,7 @@ def segment_mean(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     return _segment_mean(data, segment_ids)
 
 
-def segment_prod(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
+def segment_prod(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Multiply the rows of each segment; those without rows are 1.
 
     See `segment_sum`.
@@ -102,7 +104,7 @@ def segment_prod(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     return _segment_prod(data, segment_ids)
 
 
-def segment_min(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
+def segment_min(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Find the minimum of the rows of each segment.
 
     See `segment_sum`.
@@ -115,7 +117,7 @@ def segment_min(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     return _segment_min(data, segment_ids)
 
 
-def segment_max(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
+def segment_max(data: Array | Numbers, segment_ids: ArrayLike, name: str | None = None) -> Array:
     """Find the maximum of the rows of each segment.
 
     See `segment_sum`.
@@ -128,7 +130,9 @@ def segment_max(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     return _segment_max(data, segment_ids)
 
 
-def unsorted_segment_sum(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
+def unsorted_segment_sum(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int, name: str | None = None
+) -> Array:
     """Sum the rows of each of `num_segments` segments.
 
     Parameters
@@ -140,6 +144,8 @@ def unsorted_segment_sum(data: Array | Numbers, segment_ids: ArrayLike, num_segm
         are skipped. Its shape is that of `data`'s first dimensions.
     num_segments : int
         The number of segments.
+    name : str, optional
+        Accepted, without effect.
 
     Returns
     -------
@@ -166,7 +172,7 @@ def unsorted_segment_sum(data: Array | Numbers, segment_ids: ArrayLike, num_segm
 
 
 def unsorted_segment_mean(
-    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int, name: str | None = None
 ) -> Array:
     """Average the rows of each segment; the means of integers are float32 or float64.
 
@@ -181,7 +187,7 @@ def unsorted_segment_mean(
 
 
 def unsorted_segment_prod(
-    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int, name: str | None = None
 ) -> Array:
     """Multiply the rows of each segment; those without rows are 1.
 
@@ -195,7 +201,9 @@ def unsorted_segment_prod(
     return _unsorted_segment_prod(data, segment_ids, num_segments)
 
 
-def unsorted_segment_min(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
+def unsorted_segment_min(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int, name: str | None = None
+) -> Array:
     """Find the minimum of the rows of each segment; the largest finite value for one without rows.
 
     See `unsorted_segment_sum`.
@@ -208,7 +216,9 @@ def unsorted_segment_min(data: Array | Numbers, segment_ids: ArrayLike, num_segm
     return _unsorted_segment_min(data, segment_ids, num_segments)
 
 
-def unsorted_segment_max(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
+def unsorted_segment_max(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int, name: str | None = None
+) -> Array:
     """Find the maximum of the rows of each segment; the lowest finite value for one without rows.
 
     See `unsorted_segment_sum`.
@@ -222,7 +232,7 @@ def unsorted_segment_max(data: Array | Numbers, segment_ids: ArrayLike, num_segm
 
 
 def unsorted_segment_sqrt_n(
-    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int, name: str | None = None
 ) -> Array:
     """Divide the sum of the rows of each segment by the square root of their number.
 

@@ -70,11 +70,15 @@ from ._segment_reduce import (
     segment_reduce,
 )
 from ._slices import (
+    as_strided_scatter,
+    diagonal_scatter,
     select_scatter,
     slice_scatter,
 )
 
 __all__ = [
+    "as_strided_scatter",
+    "diagonal_scatter",
     "gather",
     "index_add",
     "index_add_",

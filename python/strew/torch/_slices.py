@@ -1,21 +1,24 @@
-"""``slice_scatter`` and ``select_scatter``: slices without an index array."""
+"""Parts that are replaced without an index array: slices, diagonals, strided elements."""
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 from .._dispatch import torch_operators
 from .._strew import Operator
 
 if TYPE_CHECKING:
-    from typing import SupportsIndex
+    from typing import Any, SupportsIndex
 
-    from .._types import Array, ArrayLike, Numbers
+    from .._types import Array, ArrayLike, Integers, Numbers
 
-__all__ = ["select_scatter", "slice_scatter"]
+__all__ = ["as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter"]
 
 _slice_scatter = Operator("torch.slice_scatter")
 _select_scatter = Operator("torch.select_scatter")
+_diagonal_scatter = Operator("torch.diagonal_scatter")
+_as_strided_scatter = Operator("torch.as_strided_scatter")
 
 
 def slice_scatter(
@@ -97,3 +100,88 @@ def select_scatter(
     if operators := torch_operators(input, src):
         return operators.torch.slices.select_scatter.call(input, src, dim, index)
     return _select_scatter(input, src, dim, index)
+
+
+def diagonal_scatter(
+    input: Array | Numbers,
+    src: ArrayLike,
+    offset: SupportsIndex = 0,
+    dim1: SupportsIndex = 0,
+    dim2: SupportsIndex = 1,
+) -> Array:
+    """Copy `input` and replace a diagonal of `dim1` and `dim2` by `src`.
+
+    Parameters
+    ----------
+    input : array
+        Any dtype, at least two dimensions.
+    src : array
+        Of the diagonal's shape: `input`'s other axes, and the diagonal as the last one. Of
+        `input`'s dtype or one that converts to it without loss.
+    offset : int, default 0
+        Which diagonal: above the main one if positive, below it if negative.
+    dim1, dim2 : int
+        The axes of its rows and columns; negative from the end.
+
+    Raises
+    ------
+    IndexError
+        If `dim1` or `dim2` is not an axis.
+    RuntimeError
+        For everything else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.torch.diagonal_scatter(np.zeros((2, 3), int), np.array([1, 2]), 1)
+    array([[0, 1, 0],
+           [0, 0, 2]])
+    """
+    if operators := torch_operators(input, src):
+        return operators.torch.slices.diagonal_scatter.call(input, src, offset, dim1, dim2)
+    return _diagonal_scatter(input, src, offset, dim1, dim2)
+
+
+def as_strided_scatter(
+    input: Array | Numbers,
+    src: ArrayLike,
+    size: Integers,
+    stride: Integers,
+    storage_offset: SupportsIndex | None = None,
+) -> Array:
+    """Copy `input` and replace the elements of ``input.as_strided(size, stride)`` by `src`.
+
+    Parameters
+    ----------
+    input : array
+        Any shape and dtype. Its elements must lie row by row in memory.
+    src : array
+        Of the shape `size`, and of `input`'s dtype or one that converts to it without loss. Where
+        several elements have one position, the last one stays.
+    size, stride : sequence of int
+        The shape of the part, and the distance of neighbours along each of its axes, in elements.
+        Distances are not negative, and not 0 where there are several.
+    storage_offset : int, optional
+        The position of the part's first element in the memory of a torch tensor, and in `input` of
+        all others. By default that of `input`'s first element.
+
+    Raises
+    ------
+    RuntimeError
+        For everything that does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.torch.as_strided_scatter(np.zeros((2, 3), int), np.array([1, 2]), (2,), (4,), 1)
+    array([[0, 1, 0],
+           [0, 0, 2]])
+    """
+    offset: Any = 0 if storage_offset is None else storage_offset
+    if storage_offset is not None and hasattr(input, "storage_offset"):
+        offset = operator.index(storage_offset) - input.storage_offset()
+    if operators := torch_operators(input, src):
+        return operators.torch.slices.as_strided_scatter.call(input, src, size, stride, offset)
+    return _as_strided_scatter(input, src, size, stride, offset)

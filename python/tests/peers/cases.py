@@ -135,6 +135,14 @@ def select_scatter(input, src, dim: int, index: int):
     return strew.torch.select_scatter(input, src, dim, index)
 
 
+def diagonal_scatter(input, src, offset: int, dim1: int, dim2: int):
+    return strew.torch.diagonal_scatter(input, src, offset, dim1, dim2)
+
+
+def as_strided_scatter(input, src, size: list[int], stride: list[int]):
+    return strew.torch.as_strided_scatter(input, src, size, stride)
+
+
 def grouped(src, index, reduce: str):
     return strew.torch_scatter.scatter(src, index, 0, None, 4, reduce)
 
@@ -320,6 +328,12 @@ CASES = [
     ),
     Case("torch.slice_scatter", slice_scatter, (INPUT, values(3, 2, seed=6), 1, -4, 100, 2)),
     Case("torch.select_scatter", select_scatter, (INPUT, values(3, seed=7), -1, -2)),
+    Case("torch.diagonal_scatter", diagonal_scatter, (INPUT, values(2, seed=8), -1, 0, -1)),
+    Case(
+        "torch.as_strided_scatter",
+        as_strided_scatter,
+        (INPUT, values(2, 3, seed=9), [2, 3], [4, 2]),
+    ),
     *each(
         segment_reduce,
         "torch.segment_reduce",

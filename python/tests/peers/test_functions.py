@@ -91,6 +91,18 @@ ALIKE = {
         lambda m, x, s: m.select_scatter(x, s, 0, -1),
         (cases.INPUT, cases.values(4)),
     ),
+    "diagonal_scatter": (
+        lambda m, x, s: m.diagonal_scatter(x, s, 1),
+        (cases.INPUT, cases.values(3)),
+    ),
+    "diagonal_scatter of others": (
+        lambda m, x, s: m.diagonal_scatter(x, s, -1, 2, -3),
+        (cases.values(3, 2, 4), cases.values(2, 3)),
+    ),
+    "as_strided_scatter": (
+        lambda m, x, s: m.as_strided_scatter(x, s, (2, 2), (5, 2), 1),
+        (cases.INPUT, cases.values(2, 2)),
+    ),
 }
 
 
@@ -551,3 +563,106 @@ def test_positions_of_extremes():
             torch.autograd.grad(run(x, s)[0].sum(), s)[0],
             torch.autograd.grad(f(x, s)[0].sum(), s)[0],
         )
+
+
+def test_parts_that_numbers_name():
+    """Random parts, beside torch's."""
+    rng = torch.Generator().manual_seed(0)
+
+    def some(low, high):
+        return int(torch.randint(low, high, (), generator=rng))
+
+    for _ in range(200):
+        shape = [some(0, 5) for _ in range(some(2, 5))]
+        x = torch.rand(shape, generator=rng)
+        one, other = (int(k) for k in torch.randperm(len(shape), generator=rng)[:2])
+        place = some(-6, 7), one - len(shape) * some(0, 2), other
+        part = x.diagonal(*place)
+        src = torch.rand(part.shape, generator=rng)
+        for given, s in ((x, src), (x.double().mT.contiguous().mT, src)):
+            found = st.diagonal_scatter(given, s, *place)
+            assert torch.equal(found, torch.diagonal_scatter(given, s.to(given.dtype), *place))
+        assert torch.equal(
+            torch.from_numpy(st.diagonal_scatter(x.numpy(), src.numpy(), *place)),
+            torch.diagonal_scatter(x, src, *place),
+        )
+        # Strides under which no two elements have one position.
+        size = [some(0, 4) for _ in range(some(0, 4))]
+        steps, step = [], some(1, 3)
+        for n in size:
+            steps.append(step)
+            step *= max(n, 1) * some(1, 3)
+        order = torch.randperm(len(size), generator=rng).tolist()
+        size, steps = [size[k] for k in order], [steps[k] for k in order]
+        x, offset = torch.rand(step + 7, generator=rng).reshape(1, -1), some(0, 4)
+        src = torch.rand(size, generator=rng)
+        expected = torch.as_strided_scatter(x, src, size, steps, offset)
+        assert torch.equal(st.as_strided_scatter(x, src, size, steps, offset), expected)
+        found = st.as_strided_scatter(x.numpy(), src.numpy(), size, steps, offset)
+        assert torch.equal(torch.from_numpy(found), expected)
+
+
+def test_strided_parts_of_views_and_what_is_refused():
+    whole, src = torch.arange(12.0), torch.tensor([-1.0, -2.0])
+    x = whole[4:10]
+    for offset in (None, 5):
+        found = st.as_strided_scatter(x, src, (2,), (3,), offset)
+        assert torch.equal(found, torch.as_strided_scatter(x, src, (2,), (3,), offset))
+    for call, message in [
+        (lambda m: m.as_strided_scatter(x, src, (2,), (3,), 13), "out of bounds"),
+        (lambda m: m.as_strided_scatter(x, src, (2,), (-1,)), "Negative strides"),
+        (lambda m: m.as_strided_scatter(x, src, (2,), (0,)), "single memory location"),
+        (lambda m: m.as_strided_scatter(x, src, (2,), (1, 1)), "mismatch in length"),
+        (lambda m: m.as_strided_scatter(x, src[0], (2,), (1,)), "expected src to have"),
+        (lambda m: m.diagonal_scatter(x.reshape(2, 3), src, 0, 0, 0), "cannot be identical"),
+        (lambda m: m.diagonal_scatter(x.reshape(2, 3), src[:1]), "expected src to have"),
+    ]:
+        for module in (st, torch):
+            with pytest.raises(RuntimeError, match=message):
+                call(module)
+    for module in (st, torch):
+        with pytest.raises(IndexError):
+            module.diagonal_scatter(x, src)
+    with pytest.raises(RuntimeError, match="contiguous"):
+        st.as_strided_scatter(x.reshape(2, 3).t(), src, (2,), (1,))
+    # Of several elements at one position the last one stays, and has the gradient.
+    s = leaf(torch.arange(4.0).reshape(2, 2) + 1)
+    out = st.as_strided_scatter(torch.zeros(3), s, (2, 2), (1, 1))
+    assert out.tolist() == [1, 3, 4]
+    assert torch.autograd.grad(out.sum(), s)[0].tolist() == [[1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("view", ["conj", "neg"])
+def test_lazy_views_are_taken_with_and_without_a_gradient(view):
+    values = torch.randn(4, 4, dtype=torch.complex128)
+    x = values.conj() if view == "conj" else values.conj().imag
+    assert x.is_conj() or x.is_neg()
+    plain, index = x.resolve_conj().resolve_neg(), torch.tensor([0, 2, 2, 1])
+    wide = index.expand(4, 4)
+    for run in (
+        lambda m, x: m.index_add(torch.zeros_like(plain), 0, index, x),
+        lambda m, x: m.gather(x, 0, wide),
+        lambda m, x: m.scatter_add(x, 1, wide, x),
+        lambda m, x: m.scatter_reduce(x, 1, wide, x, "prod"),
+        lambda m, x: m.diagonal_scatter(x, x[0]),
+        lambda m, x: m.masked_scatter(x, wide == 2, x),
+    ):
+        found, expected = run(st, x), run(torch, x)
+        torch.testing.assert_close(found, expected)
+        torch.testing.assert_close(run(st, leaf(x)).detach(), expected)
+    for own in (
+        lambda x: strew.scatter(x, index, 0),
+        lambda x: strew.gather(x, index, 0),
+        lambda x: strew.aggregate(x, index, ["mean", "first"])[0],
+        lambda x: strew.torch_scatter.scatter_mul(x, index, 0),
+        lambda x: strew.Plan(index).scatter(x),
+        lambda x: strew.aggregate(x, index, "sum", weights=np.arange(4.0)),
+        lambda x: strew.numpy.add.at(plain.numpy().copy(), index, x),
+    ):
+        expected = own(plain)
+        found = own(x)
+        assert (found is None) == (expected is None)
+        if found is not None:
+            torch.testing.assert_close(found, expected)
+    with pytest.raises(TypeError, match="conjugate or negative"):
+        st.index_add_(x, 0, index, plain)

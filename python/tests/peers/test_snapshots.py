@@ -246,7 +246,7 @@ def test_forward_mode():
 def test_a_function_of_torch_func():
     x, index = leaf(3).detach(), numbers(0, 1, 1)
     with torch.no_grad():
-        made, pull = torch.func.vjp(lambda x: strew.scatter(x, index, size=2), x)
+        _, pull = torch.func.vjp(lambda x: strew.scatter(x, index, size=2), x)
         index[:] = [1, 0, 0]
         (gradient,) = pull(torch.tensor([10.0, 20.0]).double())
     assert gradient.tolist() == [10, 20, 20]

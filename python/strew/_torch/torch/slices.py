@@ -1,14 +1,15 @@
-"""``slice_scatter`` and ``select_scatter`` in torch's dispatcher."""
+"""Operators that replace a part which numbers name, such as a slice, in torch's dispatcher."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import torch
 
 from ..registry import Derivatives, batched
 from .function import Function
-from .scatter import tangents
+from .scatter import of_assignment, tangents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,5 +83,102 @@ select_scatter = Function(
     "Tensor src, int dim, SymInt index",
     Select,
     _vmap("select_scatter"),
+    in_place=False,
+)
+
+
+class Part(Derivatives):
+    """Derivatives of an operator that replaces a part of `input`, which numbers name."""
+
+    def __init__(self, input: Tensor, src: Tensor, *place: Any) -> None:
+        self.input, self.src = (input.shape, input.dtype), (src.shape, src.dtype)
+        self.place = place
+
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
+        return ()
+
+    def scattered(self, input: Tensor, src: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
+        of_input, of_src = self.gradients(grad)
+        return of_input, of_src.to(self.src[1]), *(None for _ in self.place)
+
+    def gradients(self, grad: Tensor) -> tuple[Tensor, Tensor]:
+        """Of `input` and of `src`."""
+        raise NotImplementedError
+
+    def forward(self, saved: Saved, input_t: Tangent, src_t: Tangent, *_: Any) -> Tangents:
+        return self.scattered(*tangents(input_t, self.input, src_t, self.src))
+
+
+class Diagonal(Part):
+    def scattered(self, input: Tensor, src: Tensor) -> Tensor:
+        return diagonal_scatter(input, src, *self.place)
+
+    def gradients(self, grad: Tensor) -> tuple[Tensor, Tensor]:
+        of_input = self.scattered(grad, grad.new_zeros(self.src[0]))
+        return of_input, grad.diagonal(*self.place)
+
+
+class Strided(Part):
+    def scattered(self, input: Tensor, src: Tensor) -> Tensor:
+        return as_strided_scatter(input.contiguous(), src, *self.place)
+
+    def gradients(self, grad: Tensor) -> tuple[Tensor, Tensor]:
+        # Several elements of `src` may have one position.
+        return of_assignment(self.scattered, grad, self.src[0])
+
+
+def _rows_of(info: Any, in_dims: Sequence[Any], *tensors: Tensor) -> list[Tensor]:
+    pairs = zip(tensors, in_dims, strict=False)
+    return [batched(tensor, at, info.batch_size) for tensor, at in pairs]
+
+
+def _diagonal_vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    input: Tensor,
+    src: Tensor,
+    offset: int,
+    dim1: int,
+    dim2: int,
+) -> Batched:
+    rank = input.dim() - (in_dims[0] is not None)
+    rows, src = _rows_of(info, in_dims, input, src)
+    dim1, dim2 = ((dim if dim >= 0 else dim + rank) + 1 for dim in (dim1, dim2))
+    return diagonal_scatter(rows, src, offset, dim1, dim2), 0
+
+
+def _strided_vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    input: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    offset: int,
+) -> Batched:
+    rows, src = _rows_of(info, in_dims, input, src)
+    own = math.prod(rows.shape[1:])
+    sizes, strides = [info.batch_size, *size], [own, *stride]
+    return as_strided_scatter(rows.contiguous(), src, sizes, strides, offset), 0
+
+
+diagonal_scatter = Function(
+    "diagonal_scatter",
+    "Tensor src, int offset=0, int dim1=0, int dim2=1",
+    Diagonal,
+    _diagonal_vmap,
+    in_place=False,
+)
+
+as_strided_scatter = Function(
+    "as_strided_scatter",
+    "Tensor src, SymInt[] size, SymInt[] stride, SymInt storage_offset=0",
+    Strided,
+    _strided_vmap,
     in_place=False,
 )

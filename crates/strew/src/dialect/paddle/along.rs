@@ -296,6 +296,13 @@ fn repeated<'a>(
     values: Held<'a>,
     axis: usize,
 ) -> Result<(DynView<'a>, Held<'a>), Problem> {
+    if indices.is_empty() {
+        // Nothing is put, whatever the values' shape.
+        let none = |values: &DynView<'_>| DynView::nothing(values.dtype()).reshape(indices.shape());
+        if let Some(none) = values.clone().map(none) {
+            return Ok((indices, none));
+        }
+    }
     let mut pairs = arr.shape().iter().zip(indices.shape());
     let mut wanted = indices.dims();
     if !pairs.any(|(own, n)| n > own) {

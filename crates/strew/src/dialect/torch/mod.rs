@@ -17,6 +17,7 @@ pub(crate) mod reduce;
 pub(crate) mod scatter;
 pub(crate) mod segment;
 pub(crate) mod slice;
+pub(crate) mod strided;
 
 use crate::dialect::framework::call::{Call, Work};
 use crate::dialect::framework::operator::Operator;
@@ -45,6 +46,9 @@ pub use scatter::{
     scatter_dyn_, scatter_value, scatter_value_, scatter_value_dyn, scatter_value_dyn_,
 };
 pub use slice::{select_scatter, select_scatter_dyn, slice_scatter, slice_scatter_dyn};
+pub use strided::{
+    as_strided_scatter, as_strided_scatter_dyn, diagonal_scatter, diagonal_scatter_dyn,
+};
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     scatter::SCATTER,
@@ -71,6 +75,8 @@ pub const OPERATORS: &[Operator] = &[
     put::MASKED_SCATTER_,
     slice::SLICE_SCATTER,
     slice::SELECT_SCATTER,
+    strided::DIAGONAL_SCATTER,
+    strided::AS_STRIDED_SCATTER,
     segment::SEGMENT_REDUCE,
 ];
 

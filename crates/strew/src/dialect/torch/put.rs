@@ -382,7 +382,7 @@ fn broadcast<'a, 'm>(
 }
 
 /// Elements that go to positions, counted row by row.
-fn positions<'a>(
+pub(super) fn positions<'a>(
     input: Input<'a>,
     index: Held<'a>,
     source: Held<'a>,
