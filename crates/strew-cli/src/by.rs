@@ -81,7 +81,6 @@ pub(crate) fn by(
     json: bool,
     out: &mut impl Write,
 ) -> Result<()> {
-    let text = |id: &str| matches.get_one::<String>(id).map_or("", String::as_str);
     let mut each = wanted.iter().map(|one| one.name());
     if let Some(name) = each.find(|name| OF_VALUES.contains(name)) {
         let why = format!("{name} has a result for each value; --by gives one for each group");
@@ -141,7 +140,11 @@ pub(crate) fn by(
     let types = rows.types().map(|(name, of)| (name.to_owned(), of));
     let types: Vec<(String, String)> = types.collect();
     if matches.get_flag(flags::DRY) {
-        let does = does(&call, rows.count(), tables.as_ref().map_or(0, Tables::count));
+        let does = does(
+            &call,
+            rows.count(),
+            tables.as_ref().map_or(0, Tables::count),
+        );
         let intent = Intent {
             name: NAME,
             does,
@@ -199,7 +202,10 @@ fn arrays(call: &Call<'_>, given: &flags::Columns) -> Result<DataSet> {
     }
     let table = table_of_arrays(&[&call.keys[..], &call.values].concat());
     let table = table.map_err(|f| f.for_operator(NAME))?;
-    Ok(DataSet::new(vec![Part::of(table)], strew_io::CsvOptions::default()))
+    Ok(DataSet::new(
+        vec![Part::of(table)],
+        strew_io::CsvOptions::default(),
+    ))
 }
 
 /// The path of a picture that could be written.
@@ -242,7 +248,9 @@ fn made(call: &Call<'_>, rows: &mut Rows) -> Result<(Frame, usize)> {
     if call.values.is_empty() {
         kinds.push((DType::U32, Vec::new()));
     }
-    let streams = kinds.iter().map(|(dtype, row)| call.accumulator(None, *dtype, row));
+    let streams = kinds
+        .iter()
+        .map(|(dtype, row)| call.accumulator(None, *dtype, row));
     let results = match streams.collect::<strew::Result<Vec<Accumulator>>>() {
         Ok(streams) => by_chunks(call, rows, &mut groups, streams)?,
         Err(_) => at_once(call, rows, &mut groups, &kinds)?,
@@ -360,7 +368,9 @@ fn with_blanks(
     let blank = blank.map_err(|error| call.refused(&error))?;
     let pairs = made.iter().zip(&blank);
     let joined = pairs.map(|(made, blank)| {
-        let parts = [made].into_iter().chain(std::iter::repeat_n(blank, lacking));
+        let parts = [made]
+            .into_iter()
+            .chain(std::iter::repeat_n(blank, lacking));
         joined(made.dtype(), stream.shape(), parts)
     });
     joined.collect()
@@ -389,7 +399,12 @@ impl Counts {
     }
 
     /// The results with these counts. `len` is the number of rows, with and without a value.
-    fn finish(self, call: &Call<'_>, made: Vec<Vec<DynTensor>>, groups: usize) -> Result<Vec<Results>> {
+    fn finish(
+        self,
+        call: &Call<'_>,
+        made: Vec<Vec<DynTensor>>,
+        groups: usize,
+    ) -> Result<Vec<Results>> {
         let Some((mut rows, values)) = self.counts else {
             let plain = |made| Results { made, counts: None };
             return Ok(made.into_iter().map(plain).collect());

@@ -36,7 +36,9 @@ impl Intent<'_> {
                 "operator": name, "dry_run": true, "summary": does, "outputs": places,
             });
             if !types.is_empty() {
-                let types = types.iter().map(|(name, of)| (name.clone(), of.clone().into()));
+                let types = types
+                    .iter()
+                    .map(|(name, of)| (name.clone(), of.clone().into()));
                 told["types"] = serde_json::Value::Object(types.collect());
             }
             writeln!(out, "{told}")?;

@@ -110,7 +110,9 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// An object with a type for each column.
 fn types(types: &[(String, String)]) -> serde_json::Value {
-    let each = types.iter().map(|(name, of)| (name.clone(), of.clone().into()));
+    let each = types
+        .iter()
+        .map(|(name, of)| (name.clone(), of.clone().into()));
     serde_json::Value::Object(each.collect())
 }
 

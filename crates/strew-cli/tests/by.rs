@@ -123,13 +123,22 @@ fn groups_have_the_results_of_their_rows() {
         })
         .collect();
     for file in ["flights.parquet", "flights.csv"] {
-        let words = if file.ends_with("csv") { "--missing NA" } else { "" };
-        let call = format!("aggregate --by month,carrier --value delay {file} --nulls drop {words}");
+        let words = if file.ends_with("csv") {
+            "--missing NA"
+        } else {
+            ""
+        };
+        let call =
+            format!("aggregate --by month,carrier --value delay {file} --nulls drop {words}");
         let made = folder
             .strew(&format!("{call} --reduce sum,mean,max,count --json"))
             .json();
         let keys = json!(["month", "carrier"]);
-        let month = if file.ends_with("csv") { "int64" } else { "int32" };
+        let month = if file.ends_with("csv") {
+            "int64"
+        } else {
+            "int32"
+        };
         let types = json!({"month": month, "carrier": "text", "delay": "float64"});
         assert_eq!(
             made,

@@ -309,7 +309,8 @@ fn what_is_wrong_with_a_column_is_said() {
     let out =
         folder.strew("run torch_scatter.scatter --src v.npy --index g.npy --reduce sum -o x.arrow");
     assert!(
-        out.refused()
-            .contains("an output is a .npy, .npz, .safetensors, .zarr, .parquet, .arrow or .csv file")
+        out.refused().contains(
+            "an output is a .npy, .npz, .safetensors, .zarr, .parquet, .arrow or .csv file"
+        )
     );
 }

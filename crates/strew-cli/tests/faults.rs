@@ -90,8 +90,14 @@ fn every_limit_of_memory() {
         let mut enough = 0;
         for kib in (30_000..90_000).step_by(1_500) {
             let done = limited(&folder, &format!("ulimit -v {kib}"), line);
-            let output = folder.names().into_iter().find(|name| name.starts_with("out"));
-            let temporary = folder.names().into_iter().find(|name| name.starts_with('.'));
+            let output = folder
+                .names()
+                .into_iter()
+                .find(|name| name.starts_with("out"));
+            let temporary = folder
+                .names()
+                .into_iter()
+                .find(|name| name.starts_with('.'));
             assert_eq!(temporary, None, "{line}, {kib}");
             if done.code == Some(0) {
                 enough += 1;

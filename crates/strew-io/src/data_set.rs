@@ -54,7 +54,10 @@ impl Part {
     /// `year=2013`.
     #[must_use]
     pub fn new(path: PathBuf, format: Format) -> Self {
-        let folders = path.parent().into_iter().flat_map(|folder| folder.components());
+        let folders = path
+            .parent()
+            .into_iter()
+            .flat_map(|folder| folder.components());
         let folders = folders.filter_map(|one| folder(&one.as_os_str().to_string_lossy()));
         Self {
             folders: folders.collect(),
@@ -164,7 +167,11 @@ impl Part {
             }
         }
         self.rows = table.rows();
-        self.types = self.columns().iter().map(|&at| table.data_type(at).clone()).collect();
+        self.types = self
+            .columns()
+            .iter()
+            .map(|&at| table.data_type(at).clone())
+            .collect();
         if self.is_text() || self.origin.is_none() {
             self.table = Some(table);
         }
@@ -193,10 +200,14 @@ impl Part {
             self.types = types;
         }
         let mut own = self.types.iter().cloned();
-        let each = self.places.iter().zip(folders).map(|(place, folder)| match place {
-            Place::Column(_) => own.next(),
-            Place::Folder(_) => Some(folder.data_type()),
-        });
+        let each = self
+            .places
+            .iter()
+            .zip(folders)
+            .map(|(place, folder)| match place {
+                Place::Column(_) => own.next(),
+                Place::Folder(_) => Some(folder.data_type()),
+            });
         Ok(each.map(|found| found.unwrap_or(DataType::Null)).collect())
     }
 
@@ -216,7 +227,9 @@ impl Part {
             let zeros = UInt32Array::from_value(0, rows);
             let each = constants.iter().map(|constant| match constant {
                 Some(one) => take(one, &zeros, None).map_err(|e| Error::broken("Arrow", e)),
-                None => own.next().ok_or_else(|| Error::new("a chunk of it lacks a column")),
+                None => own
+                    .next()
+                    .ok_or_else(|| Error::new("a chunk of it lacks a column")),
             });
             each.collect()
         };
@@ -288,7 +301,9 @@ impl DataSet {
     pub fn names(&mut self) -> Result<Vec<String>> {
         let none = || Error::new("there is no file");
         let first = self.parts.first_mut().ok_or_else(none)?;
-        first.names(&self.settings.options).map_err(|error| first.named(error))
+        first
+            .names(&self.settings.options)
+            .map_err(|error| first.named(error))
     }
 
     /// Looks for columns in all files, and finds their types.
@@ -304,7 +319,8 @@ impl DataSet {
         self.folders.clear();
         for (n, name) in wanted.iter().enumerate() {
             let given = self.settings.given.iter().find(|(given, _)| given == name);
-            let is_open = |part: &Part| part.is_text() || matches!(part.places[n], Place::Folder(_));
+            let is_open =
+                |part: &Part| part.is_text() || matches!(part.places[n], Place::Folder(_));
             self.folders.push(match given {
                 Some((_, given)) => *given,
                 None if self.parts.iter().any(is_open) => seen[n].decide(name)?,
@@ -339,7 +355,11 @@ impl DataSet {
 
     /// What tensor such a column is.
     pub(crate) fn kind(&self, at: usize, name: &str) -> Result<Kind> {
-        let why = self.parts.iter().any(Part::is_text).then(|| &*self.reasons[at]);
+        let why = self
+            .parts
+            .iter()
+            .any(Part::is_text)
+            .then(|| &*self.reasons[at]);
         Kind::of_column(name, &self.types[at], why)
     }
 
@@ -421,7 +441,8 @@ mod tests {
 
     #[test]
     fn folders_are_columns() {
-        let found = |name: &str| folder(name).map(|(name, value)| (name, value.unwrap_or("-".into())));
+        let found =
+            |name: &str| folder(name).map(|(name, value)| (name, value.unwrap_or("-".into())));
         for (name, column, value) in [
             ("year=2013", "year", "2013"),
             ("a%20b=x%2Fy%3d", "a b", "x/y="),

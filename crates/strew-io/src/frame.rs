@@ -5,7 +5,9 @@ use crate::csv_file::{Seen, Type};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, Named};
 use crate::words;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt64Array, make_array};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt64Array, make_array,
+};
 use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
 use arrow_ipc::writer::FileWriter;
@@ -191,7 +193,9 @@ impl Frame {
         }
         end_line(&mut line, to)?;
         let columns = 0..self.columns.len();
-        let quoted: Vec<bool> = columns.map(|column| self.looks_like_numbers(column)).collect();
+        let quoted: Vec<bool> = columns
+            .map(|column| self.looks_like_numbers(column))
+            .collect();
         for row in 0..self.rows() {
             for (column, &quoted) in quoted.iter().enumerate() {
                 match self.cell(column, row) {
@@ -251,8 +255,8 @@ impl Frame {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .build();
-        let mut writer = ArrowWriter::try_new(to, batch.schema(), Some(properties))
-            .map_err(io::Error::other)?;
+        let mut writer =
+            ArrowWriter::try_new(to, batch.schema(), Some(properties)).map_err(io::Error::other)?;
         writer.write(&batch).map_err(io::Error::other)?;
         writer.close().map(drop).map_err(io::Error::other)
     }

@@ -49,7 +49,11 @@ pub(crate) fn in_order<T: Send + 'static, U: Send + 'static>(
     std::iter::from_fn(move || {
         let count = workers.len();
         if count == 0 {
-            return Some(items.next()?.and_then(|item| guarded(format, || work(item))));
+            return Some(
+                items
+                    .next()?
+                    .and_then(|item| guarded(format, || work(item))),
+            );
         }
         while failed.is_none() && sent - received < AHEAD * count {
             match items.next() {

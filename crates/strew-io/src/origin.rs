@@ -35,7 +35,9 @@ impl Origin {
         let mut file = self.file()?;
         let text = move || -> io::Result<Box<dyn Read + Send>> {
             let mut start = Vec::new();
-            (&file).take(ZSTANDARD.len() as u64).read_to_end(&mut start)?;
+            (&file)
+                .take(ZSTANDARD.len() as u64)
+                .read_to_end(&mut start)?;
             let packed = start.starts_with(GZIP) || start == ZSTANDARD;
             file.seek(SeekFrom::Start(if packed { 0 } else { from }))?;
             if !packed {

@@ -74,7 +74,12 @@ impl Rows {
     /// # Errors
     /// If there is no such column, if a value column is none that a tensor has, or if files do not
     /// agree.
-    pub fn new(mut data: DataSet, keys: &[String], values: &[String], nulls: Nulls) -> Result<Self> {
+    pub fn new(
+        mut data: DataSet,
+        keys: &[String],
+        values: &[String],
+        nulls: Nulls,
+    ) -> Result<Self> {
         let names: Vec<String> = keys.iter().chain(values).cloned().collect();
         let mut wanted: Vec<String> = Vec::new();
         let mut places = Vec::with_capacity(names.len());
@@ -89,10 +94,12 @@ impl Rows {
         let kinds = places[keys.len()..].iter().zip(values);
         let kinds = kinds.map(|(&at, name)| data.kind(at, name));
         Ok(Self {
-            kinds: kinds.collect::<Result<_>>().map_err(|error| match data.file(0) {
-                "" => error,
-                first => error.in_file(first),
-            })?,
+            kinds: kinds
+                .collect::<Result<_>>()
+                .map_err(|error| match data.file(0) {
+                    "" => error,
+                    first => error.in_file(first),
+                })?,
             data,
             part: 0,
             chunks: None,
@@ -162,7 +169,8 @@ impl Rows {
     }
 
     fn chunk(&mut self, columns: Vec<ArrayRef>, groups: &mut Groups) -> Result<Chunk> {
-        let mut columns: Vec<ArrayRef> = self.places.iter().map(|&at| columns[at].clone()).collect();
+        let mut columns: Vec<ArrayRef> =
+            self.places.iter().map(|&at| columns[at].clone()).collect();
         let rows = columns.first().map_or(0, |column| column.len());
         let nulls = self.nulls_of(&columns)?;
         let left = match self.nulls {
@@ -181,12 +189,17 @@ impl Rows {
         let groups = groups.of(keys)?;
         let each = || values.iter().zip(&self.kinds);
         let own = |(column, kind): (&ArrayRef, &Kind)| match self.nulls {
-            Nulls::Skip => kind.nulls(column).map(|nulls| without(&groups, &nulls)).transpose(),
+            Nulls::Skip => kind
+                .nulls(column)
+                .map(|nulls| without(&groups, &nulls))
+                .transpose(),
             _ => Ok(None),
         };
         Ok(Chunk {
             own_groups: each().map(own).collect::<Result<_>>()?,
-            values: each().map(|(column, kind)| tensor(column, kind)).collect::<Result<_>>()?,
+            values: each()
+                .map(|(column, kind)| tensor(column, kind))
+                .collect::<Result<_>>()?,
             groups,
         })
     }

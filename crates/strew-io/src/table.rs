@@ -10,7 +10,7 @@ use crate::guard::guarded;
 use crate::ipc::Ipc;
 use crate::origin::Origin;
 use crate::parquet_file::Parquet;
-use arrow_array::{Array, ArrayRef, new_empty_array};
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::fs::File;
 use std::sync::Arc;
@@ -244,12 +244,11 @@ impl Table {
     /// What tensor a column is.
     pub(crate) fn kind(&self, at: usize) -> Result<Kind> {
         let why = self.texts.iter().find(|(text, _)| *text == at);
-        Kind::of_column(self.name(at), self.data_type(at), why.map(|(_, why)| &**why))
-    }
-
-    /// No values of a column.
-    pub(crate) fn empty(&self, at: usize) -> ArrayRef {
-        new_empty_array(self.data_type(at))
+        Kind::of_column(
+            self.name(at),
+            self.data_type(at),
+            why.map(|(_, why)| &**why),
+        )
     }
 
     /// Chunks of these columns, from a row on.

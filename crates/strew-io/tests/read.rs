@@ -109,7 +109,9 @@ fn missing_values_are_what_is_said() {
         );
         let mut table = open(&bytes, format);
         let kept = Kept::of(&mut table, Some("i32?")).unwrap();
-        let kept = kept.and(&Kept::of(&mut table, Some("f64?")).unwrap()).unwrap();
+        let kept = kept
+            .and(&Kept::of(&mut table, Some("f64?")).unwrap())
+            .unwrap();
         let rows: Vec<i64> = (0..ROWS as i64)
             .filter(|n| n % 7 != 3 && n % 7 != 2)
             .collect();

@@ -238,7 +238,9 @@ pub(crate) fn treat(given: &Columns, tensors: &[(&str, &str)]) -> Result<()> {
         None => return Ok(()),
         Some(Nulls::Zero) => Treatment::Zero,
         Some(Nulls::Skip) => {
-            return Err(Failure::new("--nulls skip goes with --by: use drop or zero"));
+            return Err(Failure::new(
+                "--nulls skip goes with --by: use drop or zero",
+            ));
         }
         Some(Nulls::Drop) => Treatment::Left(without_nulls(tensors)?),
     };

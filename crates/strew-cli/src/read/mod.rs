@@ -21,11 +21,11 @@ mod tables;
 pub(crate) use columns::{Nulls, treat, write_folder, write_table};
 #[cfg(feature = "io")]
 pub(crate) use columns::{failure as columns_failure, table_of_arrays};
-#[cfg(feature = "io")]
-pub(crate) use tables::{Tables, names_of};
 pub(crate) use npy::write_header as write_npy_header;
 pub(crate) use safetensors::dtype_of as safetensors_dtype;
 pub(crate) use series::{Series, files};
+#[cfg(feature = "io")]
+pub(crate) use tables::{Tables, names_of};
 
 use crate::failure::{Failure, Result};
 use crate::mapped::Mapped;
@@ -231,7 +231,9 @@ impl Format {
             Self::Arrow => cfg!(feature = "io") && !name.to_ascii_lowercase().ends_with(".arrows"),
             Self::Tsv => false,
         };
-        let packed = [".gz", ".zst"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+        let packed = [".gz", ".zst"]
+            .iter()
+            .any(|end| name.to_ascii_lowercase().ends_with(end));
         Self::of(name).filter(is_written).filter(|_| !packed)
     }
 

@@ -37,7 +37,8 @@ impl Tables {
             }
         }
         let mut files = found.files.iter().enumerate();
-        match files.find(|(n, (path, _))| found.files[..*n].iter().any(|(other, _)| other == path)) {
+        match files.find(|(n, (path, _))| found.files[..*n].iter().any(|(other, _)| other == path))
+        {
             Some((_, (path, _))) => Err(Failure::file(path, "it is there twice")),
             None => Ok(found),
         }
@@ -113,7 +114,10 @@ impl Tables {
             && !self.files.iter().any(is_text)
             && !(flag == "types" && self.files.iter().any(|(path, _)| has_columns(path)))
         {
-            let why = format!("{} is no CSV file: its columns have types of their own", path.display());
+            let why = format!(
+                "{} is no CSV file: its columns have types of their own",
+                path.display()
+            );
             return Err(Failure::new(why).for_argument(flag));
         }
         let parts = self.files.iter().map(|(path, format)| {
@@ -121,15 +125,23 @@ impl Tables {
                 return Ok(Part::new(path.clone(), file_format(*format)));
             }
             let origin = Origin::File(stdin::spool()?);
-            Ok(Part::file(stdin::NAME.to_owned(), origin, file_format(*format)))
+            Ok(Part::file(
+                stdin::NAME.to_owned(),
+                origin,
+                file_format(*format),
+            ))
         });
-        Ok(DataSet::new(parts.collect::<Result<_>>()?, csv_options(given)))
+        Ok(DataSet::new(
+            parts.collect::<Result<_>>()?,
+            csv_options(given),
+        ))
     }
 }
 
 /// Whether folders of the path are columns, as in `year=2013/part.parquet`.
 fn has_columns(path: &Path) -> bool {
-    path.parent().is_some_and(|folder| folder.to_string_lossy().contains('='))
+    path.parent()
+        .is_some_and(|folder| folder.to_string_lossy().contains('='))
 }
 
 /// The names of all columns.

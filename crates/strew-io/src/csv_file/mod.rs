@@ -62,7 +62,11 @@ impl Form {
             return false;
         }
         let bytes = field.plain();
-        bytes.is_empty() || self.missing.iter().any(|word| bytes.trim_ascii() == &word[..])
+        bytes.is_empty()
+            || self
+                .missing
+                .iter()
+                .any(|word| bytes.trim_ascii() == &word[..])
     }
 }
 
@@ -97,21 +101,29 @@ fn lines_of(bytes: &[u8]) -> usize {
 
 impl Csv {
     /// The file and the names of its columns.
-    pub(crate) fn open(origin: Origin, separator: u8, options: &CsvOptions) -> Result<(Self, Vec<String>)> {
+    pub(crate) fn open(
+        origin: Origin,
+        separator: u8,
+        options: &CsvOptions,
+    ) -> Result<(Self, Vec<String>)> {
         let mut text = origin.text(0)?;
         let mut start = Vec::new();
         blocks::read(&mut text, &mut start, BLOCK)?;
         if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
             return Err(broken("it is UTF-16; save it as UTF-8"));
         }
-        let mark = if start.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let mark = if start.starts_with(b"\xef\xbb\xbf") {
+            3
+        } else {
+            0
+        };
         start.drain(..mark);
         let mut blocks = Blocks::new(text, start, separator);
         let no_names = || broken("it has no line of names");
         let first = blocks.next().ok_or_else(no_names)??;
-        let mut records = Records::new(&first.bytes, separator);
+        let mut records = Records::new(&first.bytes, separator, usize::MAX);
         let mut fields = Vec::new();
-        if !records.next(&mut fields) {
+        if records.next(&mut fields) == 0 {
             return Err(no_names());
         }
         let end = records.place();
@@ -125,7 +137,10 @@ impl Csv {
         };
         let names: Vec<String> = fields.iter().map(name).collect::<Result<_>>()?;
         let width = names.len();
-        let words = options.missing.iter().map(|word| word.trim().as_bytes().to_vec());
+        let words = options
+            .missing
+            .iter()
+            .map(|word| word.trim().as_bytes().to_vec());
         let opened = Self {
             origin,
             form: Form {
@@ -153,9 +168,15 @@ impl Csv {
         self.spans.clear();
         let mut all = vec![Seen::default(); columns.len()];
         let (mut row, mut line, mut at) = (0, self.lines, 0);
-        let open = columns.iter().filter(|&&column| self.given[column].is_none());
+        let open = columns
+            .iter()
+            .filter(|&&column| self.given[column].is_none());
         let open: Vec<usize> = open.copied().collect();
-        let blocks = Blocks::new(self.origin.text(self.begin)?, Vec::new(), self.form.separator);
+        let blocks = Blocks::new(
+            self.origin.text(self.begin)?,
+            Vec::new(),
+            self.form.separator,
+        );
         let (form, asked) = (self.form.clone(), open.clone());
         let looks = in_order("CSV", self.threads(), blocks, move |block: Block| {
             Ok(look(&block, &form, &asked))
@@ -206,7 +227,9 @@ impl Csv {
         let wanted = columns.iter().map(|&at| Some((at, self.types[at]?)));
         let wanted: Option<Vec<(usize, Type)>> = wanted.collect();
         let wanted = wanted.ok_or_else(|| Error::new("its columns were not looked at"))?;
-        let first = self.spans.partition_point(|span| span.row + span.rows <= from);
+        let first = self
+            .spans
+            .partition_point(|span| span.row + span.rows <= from);
         let spans = self.spans[first..].to_vec();
         let Some(&Span { row, at, .. }) = spans.first() else {
             return Ok(Box::new(std::iter::empty()));
@@ -228,7 +251,10 @@ impl Csv {
         Ok(Box::new(parsed.map(move |columns| {
             let skipped = std::mem::take(&mut skipped);
             let rest = |column: arrow_array::ArrayRef| {
-                column.slice(skipped.min(column.len()), column.len().saturating_sub(skipped))
+                column.slice(
+                    skipped.min(column.len()),
+                    column.len().saturating_sub(skipped),
+                )
             };
             Ok(columns?.into_iter().map(rest).collect())
         })))
@@ -254,13 +280,16 @@ fn look(block: &Block, form: &Form, columns: &[usize]) -> Look {
         found.fault = Some((lines_of(&bytes[..open]), why));
         return found;
     }
-    let mut records = Records::new(bytes, form.separator);
+    let mut records = Records::new(bytes, form.separator, kept(columns.iter().copied()));
     let mut fields = Vec::with_capacity(form.width);
-    while records.next(&mut fields) {
-        if fields.len() != form.width {
+    loop {
+        let (count, width) = (records.next(&mut fields), form.width);
+        if count == 0 {
+            return found;
+        }
+        if count != width {
             let end = records.place();
             let last = bytes[..end].trim_ascii_end().len();
-            let (count, width) = (fields.len(), form.width);
             let s = if count == 1 { "" } else { "s" };
             let why = format!("has {count} field{s}, and the line of names has {width}");
             found.fault = Some((lines_of(&bytes[..last]), why));
@@ -274,11 +303,17 @@ fn look(block: &Block, form: &Form, columns: &[usize]) -> Look {
         }
         found.rows += 1;
     }
-    found
+}
+
+/// How many fields of a record must be kept for these columns.
+fn kept(columns: impl Iterator<Item = usize>) -> usize {
+    columns.max().map_or(0, |last| last + 1)
 }
 
 /// The columns of a CSV file before it is looked through: their types are not known.
 pub(crate) fn schema(names: Vec<String>) -> SchemaRef {
-    let fields = names.into_iter().map(|name| Field::new(name, DataType::Null, true));
+    let fields = names
+        .into_iter()
+        .map(|name| Field::new(name, DataType::Null, true));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }

@@ -1,7 +1,7 @@
 //! From the fields of a block to columns.
 
 use super::records::{Field, Records};
-use super::{Form, Span, Type, broken, changed, lines_of};
+use super::{Form, Span, Type, broken, changed, kept, lines_of};
 use crate::error::{Error, Result};
 use arrow_array::builder::{BooleanBuilder, PrimitiveBuilder, StringBuilder};
 use arrow_array::types::{
@@ -22,11 +22,16 @@ pub(super) fn columns(
         .iter()
         .map(|&(at, kind)| (at, kind, builder(kind, span.rows)))
         .collect();
-    let mut records = Records::new(bytes, form.separator);
+    let kept = kept(wanted.iter().map(|&(at, _)| at));
+    let mut records = Records::new(bytes, form.separator, kept);
     let mut fields = Vec::with_capacity(form.width);
     let mut rows = 0;
-    while records.next(&mut fields) {
-        if rows == span.rows || fields.len() != form.width {
+    loop {
+        let count = records.next(&mut fields);
+        if count == 0 {
+            break;
+        }
+        if rows == span.rows || count != form.width {
             return Err(changed());
         }
         for (at, kind, column) in &mut columns {
@@ -45,7 +50,10 @@ pub(super) fn columns(
     if rows < span.rows {
         return Err(changed());
     }
-    Ok(columns.iter_mut().map(|(.., column)| column.finish()).collect())
+    Ok(columns
+        .iter_mut()
+        .map(|(.., column)| column.finish())
+        .collect())
 }
 
 /// One value that is in no file.
@@ -56,7 +64,9 @@ pub(crate) fn constant(text: Option<&str>, kind: Type) -> Result<ArrayRef> {
         Some(text) if column.push(&Field::of(text)) => {}
         Some(text) => {
             let name = kind.name();
-            return Err(Error::new(format!("'{text}' in the name of its folder is no {name}")));
+            return Err(Error::new(format!(
+                "'{text}' in the name of its folder is no {name}"
+            )));
         }
     }
     Ok(column.finish())

@@ -116,7 +116,8 @@ impl CsvOptions {
         let mut all: Vec<(String, Type)> = Vec::new();
         for text in &self.types {
             let alone = text.rsplit_once('=').map(|(name, _)| name.trim());
-            let pieces: Vec<&str> = match alone.is_some_and(|name| names.iter().any(|n| n == name)) {
+            let pieces: Vec<&str> = match alone.is_some_and(|name| names.iter().any(|n| n == name))
+            {
                 true => vec![text],
                 false => text.split(',').collect(),
             };
@@ -128,7 +129,10 @@ impl CsvOptions {
                         names: names.to_vec(),
                     });
                 }
-                if all.iter().any(|(other, one)| other == name && *one != given) {
+                if all
+                    .iter()
+                    .any(|(other, one)| other == name && *one != given)
+                {
                     return Err(Error::new(format!("--types gives '{name}' two types")));
                 }
                 all.push((name.to_owned(), given));
@@ -145,7 +149,10 @@ fn pair(piece: &str) -> Result<(&str, Type)> {
         .ok_or_else(|| Error::new(format!("--types: '{piece}' is not as in name=text")))?;
     let given = Type::named(word.trim()).ok_or_else(|| {
         let all = Type::ALL.map(Type::name).join(", ");
-        Error::new(format!("--types: there is no type '{}', but {all}", word.trim()))
+        Error::new(format!(
+            "--types: there is no type '{}', but {all}",
+            word.trim()
+        ))
     })?;
     Ok((name.trim(), given))
 }
@@ -154,7 +161,9 @@ fn pair(piece: &str) -> Result<(&str, Type)> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     /// An integer of 64 bits.
-    Integer { negative: bool },
+    Integer {
+        negative: bool,
+    },
     /// One that is larger: it may be `uint64`.
     Unsigned,
     /// One that is larger still.
@@ -344,7 +353,7 @@ mod tests {
         for (row, text) in fields.iter().enumerate() {
             let mut one = Seen::default();
             let mut parts = Vec::new();
-            super::super::records::Records::new(text.as_bytes(), b',').next(&mut parts);
+            super::super::records::Records::new(text.as_bytes(), b',', 1).next(&mut parts);
             one.see(&parts[0], 0);
             seen.add(&one, row);
         }
@@ -356,8 +365,14 @@ mod tests {
         for (fields, expected) in [
             (&["1", "-2", " 30 ", "0", "-0", "+5"][..], Type::Int64),
             (&["1", "0.5", "-.5", "1e3", "nan", "-inf"], Type::Float64),
-            (&["9223372036854775807", "-9223372036854775808"], Type::Int64),
-            (&["9223372036854775808", "18446744073709551615"], Type::UInt64),
+            (
+                &["9223372036854775807", "-9223372036854775808"],
+                Type::Int64,
+            ),
+            (
+                &["9223372036854775808", "18446744073709551615"],
+                Type::UInt64,
+            ),
             (&["18446744073709551616", "0.5"], Type::Float64),
             (&["60", "00060"], Type::Text),
             (&["-007"], Type::Text),
@@ -377,12 +392,21 @@ mod tests {
     #[test]
     fn integers_without_a_common_type_are_named() {
         for (fields, part) in [
-            (&["1", "18446744073709551616"][..], "'18446744073709551616' in row 1"),
+            (
+                &["1", "18446744073709551616"][..],
+                "'18446744073709551616' in row 1",
+            ),
             (&["-9223372036854775809"], "beyond 64 bits"),
-            (&["-1", "5", "9223372036854775808"], "in row 2, which is beyond int64, and others"),
+            (
+                &["-1", "5", "9223372036854775808"],
+                "in row 2, which is beyond int64, and others",
+            ),
         ] {
             let told = decided(fields).unwrap_err();
-            assert!(told.contains(part) && told.contains("--types 'c=text'"), "{told}");
+            assert!(
+                told.contains(part) && told.contains("--types 'c=text'"),
+                "{told}"
+            );
         }
     }
 }
