@@ -35,7 +35,7 @@ mod families;
 #[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/flags.rs"]
 mod flags;
-#[allow(dead_code)]
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../crates/strew-cli/src/interrupt.rs"]
 mod interrupt;
 #[path = "../../crates/strew-cli/src/literal.rs"]
@@ -58,6 +58,9 @@ mod show;
 #[allow(dead_code, unused_imports)]
 #[path = "../../crates/strew-cli/src/signals.rs"]
 mod signals;
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/suggest.rs"]
+mod suggest;
 #[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/topics.rs"]
 mod topics;

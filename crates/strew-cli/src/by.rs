@@ -88,7 +88,6 @@ pub(crate) fn by(
     json: bool,
     out: &mut impl Write,
 ) -> Result<()> {
-    let text = |id: &str| matches.get_one::<String>(id).map_or("", String::as_str);
     let mut each = wanted.iter().map(|one| one.name());
     if let Some(name) = each.find(|name| OF_VALUES.contains(name)) {
         let why = format!("{name} has a result for each value; --by gives one for each group");

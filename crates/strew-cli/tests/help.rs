@@ -31,6 +31,7 @@ fn topics_commands_and_operators_are_explained() {
     for topic in [
         "jobs",
         "arrays",
+        "tables",
         "outputs",
         "indices",
         "memory",

@@ -40,6 +40,7 @@ struct Column {
     name: String,
     numbers: HashMap<u64, u32, Mixed>,
     texts: HashMap<Box<str>, u32>,
+    lately: Lately,
     null: Option<u32>,
     count: u32,
     /// The values of the numbers 0, 1, 2, ..., as they came.
@@ -61,6 +62,7 @@ impl Groups {
             name: name.clone(),
             numbers: HashMap::default(),
             texts: HashMap::new(),
+            lately: Lately::default(),
             null: None,
             count: 0,
             values: Vec::new(),
@@ -205,10 +207,17 @@ impl Column {
 
     fn texts_of(&mut self, key: &ArrayRef, to: &mut Vec<u32>, new: &mut Vec<u32>) -> Result<()> {
         let Self {
-            texts, null, count, ..
+            texts,
+            lately,
+            null,
+            count,
+            ..
         } = self;
         let mut each = |row: usize, text: Option<&str>| -> Result<()> {
-            let known = text.map_or(*null, |text| texts.get(text).copied());
+            let known = match text {
+                Some(text) => lately.find(text, |text| texts.get(text).copied()),
+                None => *null,
+            };
             if let Some(number) = known {
                 to.push(number);
                 return Ok(());
@@ -318,6 +327,39 @@ fn codes(key: &ArrayRef) -> Option<Vec<u64>> {
     }
 }
 
+/// Short texts with their numbers, each in the slot that its bytes name. Most keys are short and
+/// come again and again. The hash of the map is slow, as no file may choose texts that collide.
+#[derive(Debug, Default)]
+struct Lately {
+    slots: Vec<(u64, u32)>,
+}
+
+impl Lately {
+    const SLOTS: usize = 1 << 10;
+
+    /// The number of a text; `search` is asked where it is not in its slot.
+    fn find(&mut self, text: &str, search: impl FnOnce(&str) -> Option<u32>) -> Option<u32> {
+        let mut word = [0; 8];
+        let Some(letters) = word[..7].get_mut(..text.len()) else {
+            return search(text);
+        };
+        letters.copy_from_slice(text.as_bytes());
+        // The last byte makes an empty text another word than an empty slot.
+        word[7] = 1 + text.len() as u8;
+        let word = u64::from_ne_bytes(word);
+        if self.slots.is_empty() {
+            self.slots = vec![(0, 0); Self::SLOTS];
+        }
+        let mut mix = Mix::default();
+        mix.write_u64(word);
+        let slot = &mut self.slots[mix.finish() as usize % Self::SLOTS];
+        if slot.0 != word {
+            *slot = (word, search(text)?);
+        }
+        Some(slot.1)
+    }
+}
+
 type Mixed = BuildHasherDefault<Mix>;
 
 /// A hash of one 64-bit number: a multiplication spreads its bits.
@@ -382,6 +424,21 @@ mod tests {
             (order, &keys[0].1),
             (vec![2, 0, 1], &chunk(&[Some(-3), Some(5), None]))
         );
+    }
+
+    #[test]
+    fn texts_of_every_length_are_told_apart() {
+        let texts: Vec<String> = (0..5000)
+            .map(|n| "ab\0c"[..n % 4].repeat(1 + n % 3) + &"x".repeat(n % 9))
+            .collect();
+        let key: ArrayRef = Arc::new(StringArray::from(texts.clone()));
+        let (groups, of) = groups(&[key]);
+        let mut first: HashMap<&str, i64> = HashMap::new();
+        for (text, &group) in texts.iter().zip(&of) {
+            let next = first.len() as i64;
+            assert_eq!(*first.entry(text).or_insert(next), group, "{text:?}");
+        }
+        assert_eq!(groups.count(), first.len());
     }
 
     #[test]

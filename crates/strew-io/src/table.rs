@@ -10,7 +10,7 @@ use crate::guard::guarded;
 use crate::ipc::Ipc;
 use crate::origin::Origin;
 use crate::parquet_file::Parquet;
-use arrow_array::{Array, ArrayRef, new_empty_array};
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::fs::File;
 use std::sync::Arc;
@@ -249,11 +249,6 @@ impl Table {
             self.data_type(at),
             why.map(|(_, why)| &**why),
         )
-    }
-
-    /// No values of a column.
-    pub(crate) fn empty(&self, at: usize) -> ArrayRef {
-        new_empty_array(self.data_type(at))
     }
 
     /// Chunks of these columns, from a row on.

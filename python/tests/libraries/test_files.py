@@ -1,15 +1,18 @@
-"""The tool with files that pyarrow and zarr-python write, and the other way around.
+"""The tool with files that pandas, Polars, pyarrow and zarr-python write, and the other way around.
 
-Needs pyarrow and zarr, and the tool: `STREW_TOOL` names it, or else it is that of `cargo build --release`.
+Needs these, and the tool: `STREW_TOOL` names it, or else it is that of `cargo build --release`.
 """
 
 import datetime
+import gzip
 import json
 import os
 import pathlib
 import subprocess
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 import zarr
@@ -218,3 +221,100 @@ def test_a_codec_that_is_not_supported_is_named(tmp_path):
     zarr.create_array(tmp_path / "v.zarr", data=np.zeros(10), compressors=blosc)
     code, _, err = strew(tmp_path, "aggregate", "--src", "v.zarr", "--index", "[0]")
     assert code == 2 and "blosc" in err and err.count("\n") == 1
+
+
+def trips():
+    """A table with keys like numbers, and values that are missing here and there."""
+    random = np.random.default_rng(7)
+    zips = np.array(["00060", "60", "0", "10001", "1e3"])
+    return pd.DataFrame(
+        {
+            "zip": zips[random.integers(0, 5, ROWS)],
+            "who, where": np.array(["a,b", 'q"q', "line\nend", "", "NA"])[
+                random.integers(0, 5, ROWS)
+            ],
+            "fare": np.where(random.random(ROWS) < 0.2, np.nan, random.integers(-50, 50, ROWS) / 4),
+            "miles": pd.array(random.integers(0, 1 << 62, ROWS), dtype="Int64"),
+        }
+    )
+
+
+def compare(rows, expected, keys):
+    """The rows of `--json` are those of a frame of pandas."""
+    assert [[row[key] for key in keys] for row in rows] == [
+        [row[key] for key in keys] for row in expected.to_dict("records")
+    ]
+    for name in expected.columns.drop(keys):
+        found = pd.Series([row[name] for row in rows], dtype="Float64")
+        np.testing.assert_allclose(
+            found.astype(float), expected[name].astype("Float64").astype(float), rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "csv.zst", "polars", "parquet", "arrow", "-"])
+def test_groups_are_those_of_pandas(tmp_path, kind):
+    frame = trips()
+    frame.loc[::11, "miles"] = pd.NA
+    path = tmp_path / f"t.{kind}"
+    if kind in ["parquet", "arrow"]:
+        getattr(frame, {"parquet": "to_parquet", "arrow": "to_feather"}[kind])(path)
+    elif kind == "polars":
+        path = tmp_path / "t.csv"
+        pl.from_pandas(frame).write_csv(path, quote_style="non_numeric")
+    elif kind == "-":
+        path = tmp_path / "t.csv"
+        path.write_bytes(gzip.compress(frame.to_csv(index=False, quoting=2).encode()))
+    else:
+        compression = {"csv": None, "csv.gz": "gzip", "csv.zst": "zstd"}[kind]
+        # Quotes around text only, as R and pandas write them, so that NA is a word.
+        frame.to_csv(path, index=False, quoting=2, compression=compression)
+    expected = (
+        frame.groupby(["who, where", "zip"])
+        .agg(
+            fare_sum=("fare", "sum"),
+            fare_std=("fare", "std"),
+            fare_count=("fare", "count"),
+            fare_len=("fare", "size"),
+            miles_max=("miles", "max"),
+            miles_count=("miles", "count"),
+        )
+        .reset_index()
+    )
+    expected = expected.sort_values(
+        ["who, where", "zip"], key=lambda s: s.map(lambda text: text.encode())
+    )
+    call = ["aggregate", "--by", "who, where", "--by", "zip", "--value", "fare,miles", "--json"]
+    call += ["--reduce", "sum,std,count,len,max", "--ddof", "1", "--nulls", "skip"]
+    if kind not in ["parquet", "arrow"]:
+        # pandas writes "" for a missing number where it quotes text: an empty string, without types.
+        call += ["--types", "fare=float64,miles=int64"]
+    if kind == "arrow":
+        # A NaN of pandas is a null in Arrow's files.
+        assert feather.read_table(path)["fare"].null_count > 0
+    rows = json.loads(run(tmp_path, *call, str(path)))["rows"]
+    compare(rows, expected, ["who, where", "zip"])
+
+
+def test_a_data_set_of_pyarrow_is_a_folder(tmp_path):
+    frame = trips()
+    frame["year"] = np.arange(ROWS) % 3 + 2013
+    frame["city"] = np.array(["New York", "a/b", None, "50%"], dtype=object)[np.arange(ROWS) % 4]
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    parquet.write_to_dataset(table, tmp_path / "d", partition_cols=["year", "city"])
+    call = ["aggregate", "--by", "city,year", "--value", "fare", "--reduce", "sum,count"]
+    rows = json.loads(run(tmp_path, *call, "--nulls", "skip", "--json", "d"))["rows"]
+    expected = frame.groupby(["city", "year"])["fare"].agg(["sum", "count"]).reset_index()
+    compare(rows, expected, ["city", "year"])
+
+
+def test_what_is_written_is_read_the_same_by_polars(tmp_path):
+    frame = trips()
+    frame.to_csv(tmp_path / "t.csv", index=False, quoting=2)
+    call = ["aggregate", "--by", "zip", "--value", "fare", "t.csv", "--nulls", "skip"]
+    for name in ["o.csv", "o.parquet", "o.arrow"]:
+        run(tmp_path, *call, "--reduce", "sum,count", "-o", name)
+    expected = pl.read_parquet(tmp_path / "o.parquet")
+    assert expected.schema == {"zip": pl.String, "sum": pl.Float64, "count": pl.Int64}
+    assert pl.read_ipc(tmp_path / "o.arrow", memory_map=False).equals(expected)
+    found = pl.read_csv(tmp_path / "o.csv", schema_overrides={"zip": pl.String})
+    assert found.equals(expected)

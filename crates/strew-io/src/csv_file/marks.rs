@@ -1,28 +1,25 @@
 //! The bytes of a text that end something: separators, line ends and quotes.
 //!
-//! Eight bytes are compared at once, as one number. That is three times as fast as a look at each
-//! byte, and has no call for each field, as `memchr` has.
+//! ```text
+//! for 64 bytes at once: a byte of ones for each mark, by comparisons that become vector instructions
+//! eight of these bytes become eight bits by one multiplication
+//! the marks are the bits that are set
+//! ```
+//!
+//! A search for each field, as with `memchr`, takes longer: fields are short.
 
-/// A word with this byte in all of its places.
-const fn all(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
-}
-
-/// The top bit of each byte of the word that equals the byte.
-fn equal(word: u64, byte: u8) -> u64 {
-    let low = all(0x7f);
-    let differ = word ^ all(byte);
-    !(((differ & low) + low) | differ | low)
-}
+/// Bytes that are compared at once.
+const STEP: usize = 64;
 
 /// The places of separators, line ends and quotes, in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks<'a> {
     rest: &'a [u8],
-    /// The place of the word that `found` is of, and the place behind it.
-    word: usize,
-    next: usize,
+    /// Where the bytes begin that `found` is of, and a bit for each mark among them.
+    from: usize,
     found: u64,
+    /// Where `rest` begins.
+    next: usize,
     separator: u8,
 }
 
@@ -30,42 +27,63 @@ impl<'a> Marks<'a> {
     pub(crate) fn new(bytes: &'a [u8], separator: u8) -> Self {
         Self {
             rest: bytes,
-            word: 0,
-            next: 0,
+            from: 0,
             found: 0,
+            next: 0,
             separator,
         }
+    }
+
+    /// Goes on to bytes that have a mark; false at the end.
+    fn advance(&mut self) -> bool {
+        while self.found == 0 {
+            self.from = self.next;
+            self.next += STEP;
+            if let Some((bytes, rest)) = self.rest.split_first_chunk::<STEP>() {
+                self.found = marks(bytes, self.separator);
+                self.rest = rest;
+            } else if self.rest.is_empty() {
+                return false;
+            } else {
+                // Zeros behind the end are no marks.
+                let mut bytes = [0; STEP];
+                bytes[..self.rest.len()].copy_from_slice(self.rest);
+                self.found = marks(&bytes, self.separator);
+                self.rest = &[];
+            }
+        }
+        true
     }
 }
 
 impl Iterator for Marks<'_> {
     type Item = usize;
 
+    #[inline]
     fn next(&mut self) -> Option<usize> {
-        while self.found == 0 {
-            let word = match self.rest.split_first_chunk::<8>() {
-                Some((word, rest)) => {
-                    self.rest = rest;
-                    u64::from_le_bytes(*word)
-                }
-                None if self.rest.is_empty() => return None,
-                None => {
-                    // Zeros behind the end are no marks.
-                    let mut word = [0; 8];
-                    word[..self.rest.len()].copy_from_slice(self.rest);
-                    self.rest = &[];
-                    u64::from_le_bytes(word)
-                }
-            };
-            self.word = self.next;
-            self.next += 8;
-            let ends = equal(word, b'\n') | equal(word, b'\r');
-            self.found = ends | equal(word, self.separator) | equal(word, b'"');
+        if self.found == 0 && !self.advance() {
+            return None;
         }
-        let place = self.word + self.found.trailing_zeros() as usize / 8;
+        let place = self.from + self.found.trailing_zeros() as usize;
         self.found &= self.found - 1;
         Some(place)
     }
+}
+
+/// A bit for each of these bytes that is a mark.
+fn marks(bytes: &[u8; STEP], separator: u8) -> u64 {
+    let mut are = [0u8; STEP];
+    for (is, &byte) in are.iter_mut().zip(bytes) {
+        let ends = (byte == b'\n') | (byte == b'\r');
+        *is = u8::from(ends | (byte == separator) | (byte == b'"'));
+    }
+    let mut bits = 0;
+    for (n, eight) in are.as_chunks::<8>().0.iter().enumerate() {
+        // Ones at the places 0, 8, ... go to the places 56, 57, ..., and meet nothing there.
+        let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits |= gathered << (8 * n);
+    }
+    bits
 }
 
 #[cfg(test)]
@@ -75,7 +93,7 @@ mod tests {
     #[test]
     fn marks_are_where_a_look_at_each_byte_finds_them() {
         let mut state = 7u64;
-        for len in 0..200 {
+        for len in 0..300 {
             let text: Vec<u8> = (0..len)
                 .map(|_| {
                     state = state

@@ -121,9 +121,9 @@ impl Csv {
         let mut blocks = Blocks::new(text, start, separator);
         let no_names = || broken("it has no line of names");
         let first = blocks.next().ok_or_else(no_names)??;
-        let mut records = Records::new(&first.bytes, separator);
+        let mut records = Records::new(&first.bytes, separator, usize::MAX);
         let mut fields = Vec::new();
-        if !records.next(&mut fields) {
+        if records.next(&mut fields) == 0 {
             return Err(no_names());
         }
         let end = records.place();
@@ -280,13 +280,16 @@ fn look(block: &Block, form: &Form, columns: &[usize]) -> Look {
         found.fault = Some((lines_of(&bytes[..open]), why));
         return found;
     }
-    let mut records = Records::new(bytes, form.separator);
+    let mut records = Records::new(bytes, form.separator, kept(columns.iter().copied()));
     let mut fields = Vec::with_capacity(form.width);
-    while records.next(&mut fields) {
-        if fields.len() != form.width {
+    loop {
+        let (count, width) = (records.next(&mut fields), form.width);
+        if count == 0 {
+            return found;
+        }
+        if count != width {
             let end = records.place();
             let last = bytes[..end].trim_ascii_end().len();
-            let (count, width) = (fields.len(), form.width);
             let s = if count == 1 { "" } else { "s" };
             let why = format!("has {count} field{s}, and the line of names has {width}");
             found.fault = Some((lines_of(&bytes[..last]), why));
@@ -300,7 +303,11 @@ fn look(block: &Block, form: &Form, columns: &[usize]) -> Look {
         }
         found.rows += 1;
     }
-    found
+}
+
+/// How many fields of a record must be kept for these columns.
+fn kept(columns: impl Iterator<Item = usize>) -> usize {
+    columns.max().map_or(0, |last| last + 1)
 }
 
 /// The columns of a CSV file before it is looked through: their types are not known.

@@ -1,7 +1,7 @@
 //! From the fields of a block to columns.
 
 use super::records::{Field, Records};
-use super::{Form, Span, Type, broken, changed, lines_of};
+use super::{Form, Span, Type, broken, changed, kept, lines_of};
 use crate::error::{Error, Result};
 use arrow_array::builder::{BooleanBuilder, PrimitiveBuilder, StringBuilder};
 use arrow_array::types::{
@@ -22,11 +22,16 @@ pub(super) fn columns(
         .iter()
         .map(|&(at, kind)| (at, kind, builder(kind, span.rows)))
         .collect();
-    let mut records = Records::new(bytes, form.separator);
+    let kept = kept(wanted.iter().map(|&(at, _)| at));
+    let mut records = Records::new(bytes, form.separator, kept);
     let mut fields = Vec::with_capacity(form.width);
     let mut rows = 0;
-    while records.next(&mut fields) {
-        if rows == span.rows || fields.len() != form.width {
+    loop {
+        let count = records.next(&mut fields);
+        if count == 0 {
+            break;
+        }
+        if rows == span.rows || count != form.width {
             return Err(changed());
         }
         for (at, kind, column) in &mut columns {

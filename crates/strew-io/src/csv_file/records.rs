@@ -64,15 +64,19 @@ pub(crate) struct Records<'a> {
     marks: Marks<'a>,
     /// Where the next field begins.
     at: usize,
+    /// How many fields of a record are kept.
+    kept: usize,
 }
 
 impl<'a> Records<'a> {
-    /// The records of a block, which begins with a record.
-    pub(crate) fn new(bytes: &'a [u8], separator: u8) -> Self {
+    /// The records of a block, which begins with a record. Of each, the first `kept` fields are of
+    /// interest.
+    pub(crate) fn new(bytes: &'a [u8], separator: u8, kept: usize) -> Self {
         Self {
             bytes,
             marks: Marks::new(bytes, separator),
             at: 0,
+            kept,
         }
     }
 
@@ -81,37 +85,44 @@ impl<'a> Records<'a> {
         self.at
     }
 
-    /// The fields of the next record; false at the end.
-    pub(crate) fn next(&mut self, fields: &mut Vec<Field<'a>>) -> bool {
+    /// How many fields the next record has; 0 at the end. The first of them go to `fields`.
+    pub(crate) fn next(&mut self, fields: &mut Vec<Field<'a>>) -> usize {
         fields.clear();
+        let mut count = 0;
         let mut quotes = Quotes::None;
         while let Some(mark) = self.marks.next() {
-            match self.bytes[mark] {
-                b'"' if mark == self.at => quotes = self.closing(),
-                b'"' => {}
-                b'\n' | b'\r' => {
-                    // An empty line, or the second half of a line end, is no record.
-                    let empty = mark == self.at && fields.is_empty();
-                    let field = self.field(mark, quotes);
-                    self.at = mark + 1;
-                    if !empty {
-                        fields.push(field);
-                        return true;
-                    }
+            let byte = self.bytes[mark];
+            if byte == b'"' {
+                if mark == self.at {
+                    quotes = self.closing();
                 }
-                _ => {
-                    fields.push(self.field(mark, quotes));
-                    self.at = mark + 1;
-                    quotes = Quotes::None;
-                }
+                continue;
+            }
+            let is_end = byte == b'\n' || byte == b'\r';
+            // An empty line, or the second half of a line end, is no record.
+            if is_end && mark == self.at && count == 0 {
+                self.at = mark + 1;
+                continue;
+            }
+            if count < self.kept {
+                fields.push(self.field(mark, quotes));
+            }
+            quotes = Quotes::None;
+            count += 1;
+            self.at = mark + 1;
+            if is_end {
+                return count;
             }
         }
         // The last line of a file may lack its end.
-        if self.at < self.bytes.len() || !fields.is_empty() {
-            fields.push(self.field(self.bytes.len(), quotes));
+        if self.at < self.bytes.len() || count > 0 {
+            if count < self.kept {
+                fields.push(self.field(self.bytes.len(), quotes));
+            }
+            count += 1;
             self.at = self.bytes.len();
         }
-        !fields.is_empty()
+        count
     }
 
     /// The field that ends in front of `to`.
@@ -166,9 +177,9 @@ mod tests {
     use super::*;
 
     fn records(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
-        let mut records = Records::new(text, b',');
+        let mut records = Records::new(text, b',', usize::MAX);
         let (mut all, mut fields) = (Vec::new(), Vec::new());
-        while records.next(&mut fields) {
+        while records.next(&mut fields) > 0 {
             all.push(
                 fields
                     .iter()
@@ -206,7 +217,7 @@ mod tests {
     #[test]
     fn a_field_says_whether_it_was_quoted() {
         let mut fields = Vec::new();
-        Records::new(b"a,\"b\",\"\",,\"c\"\"\"\n", b',').next(&mut fields);
+        Records::new(b"a,\"b\",\"\",,\"c\"\"\"\n", b',', 5).next(&mut fields);
         let told: Vec<_> = fields.iter().map(|f| (f.bytes(), f.quoted)).collect();
         let expected: [(&[u8], bool); 5] = [
             (b"a", false),

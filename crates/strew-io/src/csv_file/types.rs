@@ -353,7 +353,7 @@ mod tests {
         for (row, text) in fields.iter().enumerate() {
             let mut one = Seen::default();
             let mut parts = Vec::new();
-            super::super::records::Records::new(text.as_bytes(), b',').next(&mut parts);
+            super::super::records::Records::new(text.as_bytes(), b',', 1).next(&mut parts);
             one.see(&parts[0], 0);
             seen.add(&one, row);
         }
