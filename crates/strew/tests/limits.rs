@@ -5,13 +5,17 @@
 use std::fs;
 use strew::scatter::{Destinations, Place, Reduction, Scatter, Start, Target};
 use strew::torch_scatter::{Reduce, scatter, scatter_max};
-use strew::{Bounds, Class, Combine, DType, DynView, Layout, Negative, OutOfRange, bf16};
+use strew::{
+    Aggregate, AggregateOptions, Bounds, Class, Combine, DType, DynView, Layout, Negative,
+    OutOfRange, TensorView, aggregate_dyn, bf16,
+};
 
 #[test]
 fn memory() {
     the_limit_that_was_set();
     tables_count_too();
     memory_that_is_kept_holds_nothing_old();
+    an_index_that_is_wrong_is_found_without_a_copy();
     #[cfg(target_os = "linux")]
     dropping_everything_copies_nothing();
 }
@@ -36,6 +40,36 @@ fn memory_that_is_kept_holds_nothing_old() {
     assert_eq!(filled(3.0, Reduce::Sum), 6.0);
     strew::set_kept_memory(None);
     assert!(strew::kept_memory() > 0);
+}
+
+/// A copy of the index's numbers would take four bytes for each.
+fn an_index_that_is_wrong_is_found_without_a_copy() {
+    let (values, mut index) = (vec![1.0f32; 1 << 20], vec![3usize; 1 << 20]);
+    let last = index.len() - 1;
+    index[last] = 9;
+    let (src, index) = (
+        TensorView::from(&values).into_dyn(),
+        TensorView::from(&index).into_dyn(),
+    );
+    strew::set_kept_memory(Some(0));
+    strew::set_memory_limit(Some(1 << 20));
+    for wanted in [
+        Aggregate::Var,
+        Aggregate::Mean,
+        Aggregate::Max,
+        Aggregate::ArgMax,
+    ] {
+        let options = AggregateOptions::default();
+        let made = aggregate_dyn(&src, &index, 0, &[wanted], Some(9), Bounds::STRICT, options);
+        let error = made.unwrap_err();
+        assert_eq!(error.class(), Class::Index, "{error}");
+        assert!(
+            error.to_string().contains(&format!("index[{last}] = 9")),
+            "{error}"
+        );
+    }
+    strew::set_memory_limit(None);
+    strew::set_kept_memory(None);
 }
 
 fn the_limit_that_was_set() {

@@ -394,9 +394,8 @@ fn planes_that_are_not_written_are_refused() {
     all.update_dyn(&values.into_dyn(), &index.into_dyn(), None)
         .unwrap();
     let bytes = all.to_bytes().unwrap();
-    // At the end stand the planes' number, a plane's number, its entry, and the byte of flags; then
-    // the byte that says that there is a value.
-    let planes = bytes.len() - 8 * 3 - 2;
+    // At the end stand the number of planes, a plane's number and entry, and the byte of flags.
+    let planes = bytes.len() - 8 * 3 - 1;
     assert_eq!(
         bytes[planes..][..16],
         [1, 0, 0, 0, 0, 0, 0, 0, 33, 0, 0, 0, 0, 0, 0, 0]
@@ -408,7 +407,7 @@ fn planes_that_are_not_written_are_refused() {
             made.extend(number.to_le_bytes());
             made.extend(entry.to_le_bytes());
         }
-        made.extend(&bytes[bytes.len() - 2..]);
+        made.extend(&bytes[bytes.len() - 1..]);
         Accumulator::from_bytes(&made).map(|read| read.to_bytes().unwrap() == made)
     };
     for good in [&[(33, 1 << 18)][..], &[], &[(0, -(1 << 31)), (67, 1 << 20)]] {
