@@ -298,8 +298,9 @@ fn repeated<'a>(
 ) -> Result<(DynView<'a>, Held<'a>), Problem> {
     if indices.is_empty() {
         // Nothing is put, whatever the values' shape.
-        let none = |values: &DynView<'_>| DynView::nothing(values.dtype()).reshape(indices.shape());
-        if let Some(none) = values.clone().map(none) {
+        let shape = indices.dims();
+        let none = values.clone();
+        if let Some(none) = none.map(|values| DynView::nothing(values.dtype()).reshape(&shape)) {
             return Ok((indices, none));
         }
     }
