@@ -47,16 +47,28 @@ def framework(module):
 PACKAGE = pathlib.Path(strew.__file__).parent
 ROOT = pathlib.Path(__file__).parents[2]
 # Functions that are made of operators, and what the frameworks lack: parameters of some.
-EXTENSIONS = {"jax.at_apply", "jax.at_power", "torch.scatter_reduce_with_arg"} | {
-    f"pyg_lib.{name}" for name in strew.pyg_lib.__all__
-}
-# Parameters of JAX that say how an index is or what it means: the operators need not know them.
-OF_JAX = {"indices_are_sorted", "unique_indices", "wrap_negative_indices", "bucket_size", "mode"}
+EXTENSIONS = {
+    "jax.at_apply",
+    "jax.at_power",
+    "jax.ffi_targets",
+    "torch.scatter_reduce_with_arg",
+} | {f"pyg_lib.{name}" for name in strew.pyg_lib.__all__}
+# What JAX and TensorFlow take, and has no effect on an operator.
+OF_AT = ["indices_are_sorted", "unique_indices", "wrap_negative_indices"]
+OF_SEGMENTS = ["indices_are_sorted", "unique_indices", "bucket_size", "mode"]
 EXTRA_PARAMETERS = {
     f"torch.{name}{form}": ["mode", "plan", *exact]
     for name, exact in (("scatter", []), ("scatter_add", ["exact"]), ("scatter_reduce", ["exact"]))
     for form in ("", "_")
 } | {
+    **{f"jax.{name}": OF_AT for name in strew.jax.__all__ if name.startswith("at_")},
+    **{f"jax.ops.{name}": OF_SEGMENTS for name in strew.jax.ops.__all__},
+    **{f"tensorflow.math.{name}": ["name"] for name in strew.tensorflow.math.__all__},
+    **{
+        f"tensorflow.{name}": ["name"] if "_nd" in name else ["use_locking", "name"]
+        for name in strew.tensorflow.__all__
+        if name != "math"
+    },
     "numpy_groupies.aggregate": ["kwargs"],
     "strew.scatter": ["dtype", "plan", "axis", "size", "progress", "options"],
     "strew.gather": ["plan", "axis", "progress"],
@@ -83,9 +95,10 @@ def test_a_function_passes_what_the_operator_takes(module, name):
     entry = _strew.Operator(full)
     parameters = inspect.signature(getattr(module, name)).parameters.values()
     arguments = [argument for argument, _, _ in entry.arguments]
-    if full.startswith("jax."):
-        parameters = [p for p in parameters if p.name in arguments or p.name not in OF_JAX]
-    assert [p.name for p in parameters] == arguments + EXTRA_PARAMETERS.get(full, [])
+    extra = EXTRA_PARAMETERS.get(full, [])
+    assert [p.name for p in parameters if p.name in extra] == extra
+    parameters = [p for p in parameters if p.name not in extra]
+    assert [p.name for p in parameters] == arguments
     for parameter, (_, kind, default) in zip(parameters, entry.arguments):
         if default is None:
             assert parameter.default is inspect.Parameter.empty

@@ -73,9 +73,9 @@ pub(super) const AS_STRIDED_SCATTER: Operator = Operator {
         Argument::needed(
             "storage_offset",
             Kind::Int,
-            "the position of its first element",
+            "the position of its first element; None: 0",
         )
-        .or("0"),
+        .or("None"),
     ],
     returns: &["out"],
     lower: |args| {
