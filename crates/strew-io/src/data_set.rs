@@ -323,7 +323,14 @@ impl DataSet {
                 |part: &Part| part.is_text() || matches!(part.places[n], Place::Folder(_));
             self.folders.push(match given {
                 Some((_, given)) => *given,
-                None if self.parts.iter().any(is_open) => seen[n].decide(name)?,
+                None if self.parts.iter().any(is_open) => {
+                    let decided = seen[n].decide(name);
+                    // Of several files, the message names the one that decided.
+                    decided.map_err(|error| match &self.parts[..] {
+                        [one] => one.named(error),
+                        _ => error,
+                    })?
+                }
                 None => Type::Text,
             });
         }

@@ -49,6 +49,7 @@ pub(crate) struct Csv {
 #[derive(Clone, Debug)]
 struct Form {
     separator: u8,
+    names: Arc<[String]>,
     /// How many fields a record has.
     width: usize,
     missing: Arc<[Vec<u8>]>,
@@ -145,6 +146,7 @@ impl Csv {
             origin,
             form: Form {
                 separator,
+                names: names.clone().into(),
                 width,
                 missing: words.filter(|word| !word.is_empty()).collect(),
             },

@@ -42,7 +42,13 @@ pub(super) fn columns(
             } else if !column.push(field) {
                 let last = bytes[..records.place()].trim_ascii_end().len();
                 let line = span.line + lines_of(&bytes[..last]) + 1;
-                return Err(refused(field, *kind, span.row + rows, line));
+                return Err(refused(
+                    &form.names[*at],
+                    field,
+                    *kind,
+                    span.row + rows,
+                    line,
+                ));
             }
         }
         rows += 1;
@@ -73,13 +79,13 @@ pub(crate) fn constant(text: Option<&str>, kind: Type) -> Result<ArrayRef> {
 }
 
 /// A field that has not the type of its column.
-fn refused(field: &Field<'_>, kind: Type, row: usize, line: usize) -> Error {
+fn refused(name: &str, field: &Field<'_>, kind: Type, row: usize, line: usize) -> Error {
     let bytes = field.bytes();
     match (kind, std::str::from_utf8(&bytes)) {
         (_, Err(_)) => broken(format!("line {line} is not UTF-8")),
         (kind, Ok(text)) => Error::new(format!(
-            "'{text}' in row {row} (line {line}) is no {}; --missing '{text}' says that it is a missing \
-             value",
+            "column '{name}' has '{text}' in row {row} (line {line}), which is no {}; --missing '{text}' says \
+             that it is a missing value",
             kind.name()
         )),
     }
