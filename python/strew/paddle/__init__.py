@@ -220,6 +220,9 @@ def put_along_axis(
     array([[ 4, 12, 20],
            [60, 40, 50]])
     """
+    if 0 in getattr(indices, "shape", ()):
+        # Nothing is put, whatever the values' shape.
+        values = 0
     return _put_along_axis(arr, indices, values, axis, reduce, include_self, broadcast)
 
 

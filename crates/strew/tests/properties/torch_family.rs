@@ -617,59 +617,6 @@ fn cuts(case: &Case) {
     }
 }
 
-fn diagonals(case: &Case) {
-    let (dtype, mut random) = (case.basis.dtype, case.basis.random());
-    let mut whole = case.shape.clone();
-    whole.push(random.below(5));
-    let rank = whole.len();
-    let first = case.dim;
-    let second = (first + 1 + random.below(rank - 1)) % rank;
-    let offset = random.below(9) as i64 - 4;
-    let skipped = offset.unsigned_abs() as usize;
-    let (above, before) = if offset < 0 { (skipped, 0) } else { (0, skipped) };
-    let length = usize::min(
-        whole[first].saturating_sub(above),
-        whole[second].saturating_sub(before),
-    );
-    let others = (0..rank).filter(|&axis| axis != first && axis != second);
-    let mut shape: Vec<usize> = others.map(|axis| whole[axis]).collect();
-    shape.push(length);
-    let input = random.array(dtype, &whole, case.basis.style);
-    let src = random.array(dtype, &shape, case.basis.style);
-    let positions: Vec<i64> = coordinates(&shape)
-        .map(|own| {
-            let (&k, others) = own.split_last().unwrap();
-            let mut others = others.iter();
-            let mut along = |axis| match axis {
-                _ if axis == first => above + k,
-                _ if axis == second => before + k,
-                _ => *others.next().unwrap(),
-            };
-            let at: Vec<usize> = (0..rank).map(&mut along).collect();
-            input.flat(&at) as i64
-        })
-        .collect();
-    let expected = naive::torch::put(&input, &positions, &src.data, "assign");
-    let memory = Placement::random(&mut random, shape.len());
-    let src_at = Strided::new(&src, &memory);
-    let check = Check {
-        name: "torch.diagonal_scatter",
-        input: &input,
-        expected: &expected,
-        how: "assign",
-        in_place: false,
-    };
-    let rest = || {
-        vec![
-            ("src", src_at.input()),
-            ("offset", Value::Int(offset)),
-            ("dim1", Value::Int(first as i64 - rank as i64)),
-            ("dim2", Value::Int(second as i64)),
-        ]
-    };
-    check.run(&mut random, rest, case);
-}
-
 proptest! {
     #![proptest_config(cases(400))]
 
@@ -711,10 +658,5 @@ proptest! {
     #[test]
     fn slices_have_the_naive_loops_bits(case in case(1)) {
         cuts(&case);
-    }
-
-    #[test]
-    fn diagonals_have_the_naive_loops_bits(case in case(1)) {
-        diagonals(&case);
     }
 }

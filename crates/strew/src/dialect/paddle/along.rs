@@ -296,14 +296,6 @@ fn repeated<'a>(
     values: Held<'a>,
     axis: usize,
 ) -> Result<(DynView<'a>, Held<'a>), Problem> {
-    if indices.is_empty() {
-        // Nothing is put, whatever the values' shape.
-        let shape = indices.dims();
-        let none = values.clone();
-        if let Some(none) = none.map(|values| DynView::nothing(values.dtype()).reshape(&shape)) {
-            return Ok((indices, none));
-        }
-    }
     let mut pairs = arr.shape().iter().zip(indices.shape());
     let mut wanted = indices.dims();
     if !pairs.any(|(own, n)| n > own) {
