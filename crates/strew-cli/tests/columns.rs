@@ -307,7 +307,7 @@ fn what_is_wrong_with_a_column_is_said() {
         assert!(told.contains(part), "{src}: {told}");
     }
     let out =
-        folder.strew("run torch_scatter.scatter --src v.npy --index g.npy --reduce sum -o x.arrow");
+        folder.strew("run torch_scatter.scatter --src v.npy --index g.npy --reduce sum -o x.tsv");
     assert!(
         out.refused().contains(
             "an output is a .npy, .npz, .safetensors, .zarr, .parquet, .arrow or .csv file"
