@@ -35,7 +35,7 @@ fn remove(paths: &mut Vec<PathBuf>) {
 
 /// Removes the temporary files of outputs, in a process that is about to end. It does not wait for
 /// a lock that its own thread may hold.
-pub fn remove_part_files() {
+pub(crate) fn remove_part_files() {
     for _ in 0..TRIES {
         if let Ok(mut paths) = TEMPORARY.try_lock() {
             return remove(&mut paths);

@@ -26,6 +26,7 @@ mod flags;
 mod frames;
 mod help;
 mod interrupt;
+mod lacking;
 mod larger_than_memory;
 mod literal;
 mod manual;
@@ -44,7 +45,7 @@ mod values;
 mod write;
 
 #[doc(hidden)]
-pub use interrupt::remove_part_files;
+pub use lacking::{before_messages, without_memory};
 
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -75,6 +76,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     };
     let json = matches.get_flag(cli::JSON);
     signals::install(json);
+    lacking::say_json(json);
     match dispatch(&matches, json) {
         Ok(()) => DONE,
         Err(failure) if failure.is_closed_pipe() => DONE,
@@ -225,6 +227,7 @@ fn unknown(word: &str, words: &[OsString]) -> Failure {
 }
 
 fn report(failure: &Failure, json: bool) -> u8 {
+    lacking::message_follows();
     // Nothing can be done about an error stream that is closed.
     let _ = writeln!(std::io::stderr(), "{}", failure.line(json));
     REFUSED

@@ -1,9 +1,10 @@
 //! Memory that cannot be had: the command says so, leaves no part file, and ends with exit status 2.
 //!
 //! What needs much memory asks for it, and a refusal is an error as any other. Small things are not
-//! asked for: the standard library then writes "memory allocation of 24 bytes failed" and raises
+//! asked for: the standard library then writes lines of its own on standard error, and raises
 //! `SIGABRT`. No stable Rust changes that. So the allocator here notes that it had nothing to give,
-//! and the handler of the signal ends the command as an error does. Any other abort stays one.
+//! and lets standard error swallow what is written until the command has a message. The handler of
+//! the signal ends the command as an error does. Any other abort stays one.
 //!
 //! This is the binary's alone. In a Python process, allocator and signals are the interpreter's.
 //!
@@ -17,12 +18,16 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The system's allocator, which remembers that it had no memory.
 pub(crate) struct Noted;
 
 static LACKING: AtomicBool = AtomicBool::new(false);
+
+/// A second descriptor of standard error, and one that swallows what is written.
+static MESSAGES: AtomicI32 = AtomicI32::new(-1);
+static NOWHERE: AtomicI32 = AtomicI32::new(-1);
 
 /// Bytes that the handler gives back, so that it has some to work with.
 const RESERVE: usize = 1 << 18;
@@ -31,8 +36,25 @@ static RESERVED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 fn noted(memory: *mut u8) -> *mut u8 {
     if memory.is_null() {
         LACKING.store(true, Ordering::Relaxed);
+        redirect(&NOWHERE);
     }
     memory
+}
+
+/// Makes standard error another descriptor.
+fn redirect(to: &AtomicI32) {
+    let to = to.load(Ordering::Relaxed);
+    if to >= 0 {
+        // SAFETY: both are descriptors of this process, and `dup2` may be called at any time.
+        unsafe { libc::dup2(to, libc::STDERR_FILENO) };
+    }
+}
+
+/// Standard error as it was.
+fn restore() {
+    if LACKING.load(Ordering::Relaxed) {
+        redirect(&MESSAGES);
+    }
 }
 
 // SAFETY: each call is passed on to the system's allocator as it came, and its answer is given as
@@ -64,6 +86,21 @@ pub(crate) fn install() {
     if let Ok(mut reserved) = RESERVED.lock() {
         let _ = reserved.try_reserve_exact(RESERVE);
     }
+    // SAFETY: the calls take no pointer but that of a text with a zero at its end.
+    unsafe {
+        let messages = libc::fcntl(libc::STDERR_FILENO, libc::F_DUPFD_CLOEXEC, 3);
+        MESSAGES.store(messages, Ordering::Relaxed);
+        if messages >= 0 {
+            let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+            NOWHERE.store(nowhere, Ordering::Relaxed);
+        }
+    }
+    strew_cli::before_messages(restore);
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        restore();
+        usual(info);
+    }));
     // SAFETY: the action is all zeros, which is a valid one, but for the handler, which has the
     // signature that an action without flags asks for.
     unsafe {
@@ -85,8 +122,12 @@ extern "C" fn aborted(signal: libc::c_int) {
     if let Ok(mut reserved) = RESERVED.try_lock() {
         drop(std::mem::take(&mut *reserved));
     }
-    strew_cli::remove_part_files();
-    // SAFETY: this may be called at any time, and does not return. What the process had is the
+    let line = strew_cli::without_memory();
+    // SAFETY: the bytes are those of a text. `_exit` does not return; what the process had is the
     // system's again.
-    unsafe { libc::_exit(2) }
+    unsafe {
+        let messages = MESSAGES.load(Ordering::Relaxed);
+        libc::write(messages, line.as_ptr().cast(), line.len());
+        libc::_exit(2)
+    }
 }

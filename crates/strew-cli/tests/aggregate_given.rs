@@ -80,11 +80,11 @@ fn words_that_are_no_table_or_index() {
     for (line, said) in [
         (
             "--by key --value x -",
-            "a table is not read from standard input: name a file",
+            "standard input: it is not a readable CSV file: it has no line of names",
         ),
         (
             "--src t.csv:x --index t.csv:key",
-            "which no tensor has; --by takes keys of such a type",
+            "and --types the types of columns; --by takes keys of such a type",
         ),
     ] {
         let refused = folder.strew(&format!("aggregate {line}")).refused();
