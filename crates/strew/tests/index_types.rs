@@ -130,7 +130,7 @@ fn others<I: Index>(of: &impl Fn(&[i64]) -> Vec<I>) -> Vec<String> {
             strew::ScatterOptions::default(),
         )),
         seen(strew::aggregate(
-            &SRC,
+            SRC,
             &index,
             0,
             strew::aggregates::Median,

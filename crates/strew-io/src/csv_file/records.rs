@@ -46,9 +46,8 @@ fn unescaped(raw: &[u8]) -> Vec<u8> {
     let mut inside = true;
     let mut rest = raw.iter().skip(1).peekable();
     while let Some(&byte) = rest.next() {
-        if !inside || byte != b'"' {
-            bytes.push(byte);
-        } else if rest.next_if(|&&next| next == b'"').is_some() {
+        let is_quote = inside && byte == b'"';
+        if !is_quote || rest.next_if(|&&next| next == b'"').is_some() {
             bytes.push(byte);
         } else {
             inside = false;

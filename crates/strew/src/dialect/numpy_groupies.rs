@@ -385,7 +385,7 @@ fn describe<'a>(
     let axis = axis_of_values(&a, options.axis)?;
     let mut values = values_of(a, func, count)?;
     if let Some(work) = func.work(a_dtype, dtype) {
-        values = converted(&values.view(), work)?.into();
+        values = converted(values.view(), work)?.into();
     }
     let found = values.view().shape();
     expect_shape("a", found, found[axis] == count, || {

@@ -12,7 +12,7 @@ use strew::{Bounds, Negative, OutOfRange};
 pub(crate) fn resolve(bounds: Bounds, value: i128, size: usize) -> Result<Option<usize>, ()> {
     let size = size as i128;
     let mut at = value;
-    if bounds.ignored.map(i128::from) == Some(value) {
+    if bounds.ignored == Some(value) {
         return Ok(None);
     }
     if at < 0 && bounds.negative == Negative::Drop {

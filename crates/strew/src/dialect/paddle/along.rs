@@ -15,7 +15,7 @@ use strew_engine::scatter::{Output, Scatter};
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Held, Scalar, Tensor};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Held, Index, Scalar, Tensor};
 
 const NAME: &str = "paddle.put_along_axis";
 
@@ -192,7 +192,7 @@ impl FromStr for PutReduce {
 /// [`Class::Runtime`] for a reduction that the type has not, [`Class::Value`] for everything else.
 /// Where `broadcast` is false, sizes that do not fit and indices beyond the end are
 /// [`Class::Runtime`].
-pub fn put_along_axis<T: Element, I: Element>(
+pub fn put_along_axis<T: Element, I: Index>(
     arr: impl AsTensor<T>,
     indices: impl AsTensor<I>,
     values: impl AsTensor<T>,
@@ -268,7 +268,7 @@ fn of_dtype<'a>(values: DynView<'a>, arr: &DynView<'_>) -> Result<Held<'a>, Prob
 fn exact_class(problem: &Problem) -> Class {
     match problem {
         Problem::Shape { .. } => Class::Runtime,
-        Problem::IndexOutOfBounds { value, .. } if !value.starts_with('-') => Class::Runtime,
+        Problem::IndexOutOfBounds { value, .. } if value.integer() >= Some(0) => Class::Runtime,
         other => along_class(other),
     }
 }
@@ -296,6 +296,14 @@ fn repeated<'a>(
     values: Held<'a>,
     axis: usize,
 ) -> Result<(DynView<'a>, Held<'a>), Problem> {
+    if indices.is_empty() {
+        // Nothing is put, whatever the values' shape.
+        let shape = indices.dims();
+        let none = values.clone();
+        if let Some(none) = none.map(|values| DynView::nothing(values.dtype()).reshape(&shape)) {
+            return Ok((indices, none));
+        }
+    }
     let mut pairs = arr.shape().iter().zip(indices.shape());
     let mut wanted = indices.dims();
     if !pairs.any(|(own, n)| n > own) {
