@@ -3,6 +3,7 @@ from types import EllipsisType
 from typing import Any, Literal, SupportsIndex, TypeAlias, final
 
 import numpy as np
+from typing_extensions import disjoint_base
 
 from ._types import Array, ArrayLike, Numbers
 
@@ -127,6 +128,7 @@ _Reduce: TypeAlias = Literal[
     "exact_mean",
 ]
 
+@disjoint_base
 class Plan:
     def __new__(
         cls,

@@ -25,6 +25,12 @@ pub(crate) struct Noted;
 
 static LACKING: AtomicBool = AtomicBool::new(false);
 
+/// A thread is writing the message with which the command ends.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// What another thread may take for that, in microseconds.
+const PATIENCE: u32 = 500_000;
+
 /// A second descriptor of standard error, and one that swallows what is written.
 static MESSAGES: AtomicI32 = AtomicI32::new(-1);
 static NOWHERE: AtomicI32 = AtomicI32::new(-1);
@@ -53,6 +59,7 @@ fn redirect(to: &AtomicI32) {
 /// Standard error as it was.
 fn restore() {
     if LACKING.load(Ordering::Relaxed) {
+        ENDING.store(true, Ordering::Relaxed);
         redirect(&MESSAGES);
     }
 }
@@ -121,6 +128,14 @@ extern "C" fn aborted(signal: libc::c_int) {
     }
     if let Ok(mut reserved) = RESERVED.try_lock() {
         drop(std::mem::take(&mut *reserved));
+    }
+    if ENDING.swap(true, Ordering::Relaxed) {
+        // SAFETY: this may be called at any time. One message is enough: its thread ends the
+        // process, unless it is this one.
+        unsafe { libc::usleep(PATIENCE) };
+        strew_cli::without_memory();
+        // SAFETY: this may be called at any time, and does not return.
+        unsafe { libc::_exit(2) }
     }
     let line = strew_cli::without_memory();
     // SAFETY: the bytes are those of a text. `_exit` does not return; what the process had is the

@@ -10,6 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use strew::scatter::Output;
 use strew::{Arguments, Class, DynView, Error, Kind, Operator, Problem, Scalar, Strategy, Value};
 
+/// Operators whose arguments are strides in memory: other arrays would mean something else.
+const OF_MEMORY: [&str; 1] = ["torch.as_strided_scatter"];
+
 /// What a passing case did.
 #[derive(Debug, Default)]
 pub(super) struct Passed {
@@ -39,7 +42,11 @@ pub(super) fn run(case: &Case, operator: &'static Operator) -> Result<Passed, St
     // The same operator in place, where there is one, must do the same.
     let twin = strew::find(&format!("{}_", operator.name));
     for operator in [Some(operator), twin].into_iter().flatten() {
-        for arrangement in Arrangement::ALL {
+        let all = match OF_MEMORY.contains(&operator.name) {
+            true => &[Arrangement::Rows][..],
+            false => &Arrangement::ALL,
+        };
+        for &arrangement in all {
             for strategy in [None].into_iter().chain(Strategy::ALL.map(Some)) {
                 let way = || {
                     let strategy = strategy.map_or("its own strategy", Strategy::name);

@@ -396,7 +396,7 @@ mod tests {
             (&[-inf, 5.0], 0.25, -inf),
             (&[-inf, 5.0], 0.75, -inf),
             (&[-most, most], 0.5, 0.0),
-            (&[-most, most], 0.25, -most / 2.0),
+            (&[-most, most], 0.25, -most * 0.75 + most * 0.25),
             (&[inf, inf], 0.3, inf),
         ];
         for (values, q, expected) in cases {
