@@ -269,6 +269,22 @@ def _finish(work: _Work, *parts: _Array, **_: Any) -> _Array:
     return state.result()[0].reshape(shape).astype(work.result_dtype(), copy=False)
 
 
+def _carried(planes: dict[int, _Array]) -> dict[int, _Array]:
+    """Planes that were added up, with entries within 2^31 of zero and without planes of zeros.
+
+    What an entry has beyond that goes to the next plane; the last one keeps it.
+    """
+    made: dict[int, _Array] = {}
+    carry: _Array = _np.zeros(1, _np.int64)
+    for plane in range(min(planes, default=_PLANES), _PLANES):
+        entries = planes.get(plane, _np.zeros(1, _np.int64)) + carry
+        carry = (entries + (1 << (_BITS - 1))) >> _BITS if plane < _PLANES - 1 else carry * 0
+        entries = entries - (carry << _BITS)
+        if entries.any():
+            made[plane] = entries
+    return made
+
+
 def _bytes(work: _Work, found: dict[str, _Array], cells: int) -> bytes:
     """The bytes of an accumulator of some parts, as docs/accumulator.md describes them."""
 
@@ -278,10 +294,10 @@ def _bytes(work: _Work, found: dict[str, _Array], cells: int) -> bytes:
     # That all groups have a record comes after the arguments.
     made = [_accumulator.header(work.empty(cells, ())), long(0)]
     for name in work.sums():
-        planes = [one for one in work.planes() if found[f"{name}.plane.{one}"].any()]
+        planes = _carried({one: found[f"{name}.plane.{one}"] for one in work.planes()})
         made.append(long(len(planes)))
-        for one in planes:
-            made += [long(one), found[f"{name}.plane.{one}"].astype("<i8").tobytes()]
+        for one, entries in planes.items():
+            made += [long(one), entries.astype("<i8").tobytes()]
         flags = _np.zeros(cells, _np.uint8)
         for flag, bit in _FLAGS.items():
             flags |= _np.where(found[f"{name}.{flag}"] != 0, bit, 0).astype(_np.uint8)
