@@ -95,8 +95,8 @@ impl<'a> Frame<'a> {
         if list.iter().all(|&size| size >= 0) {
             return self.sizes(name);
         }
-        if list.len() != found.len() {
-            return Err(wrong(name, "of the rank of the array"));
+        if list.len() != found.len() || list.iter().any(|&size| size < -1) {
+            return Err(wrong(name, "sizes, or -1 where the array knows them"));
         }
         Ok(Dims::from_slice(found))
     }

@@ -44,6 +44,7 @@ import torch
 from .. import torch as strew_torch
 from .._aggregate import aggregate as strew_aggregate
 from .._lines import plan_as_index as _plan_as_index
+from .._options import NAMES as _OPTIONS
 from .._scatter import gather as strew_gather
 from .._scatter import scatter as strew_scatter
 from .._strew import Plan, _aggregate, _members
@@ -238,7 +239,8 @@ class _Groups:
 
     def aggregate(self, name: Any, src: Tensor, **options: Any) -> Tensor:
         """Another aggregate of the same groups, by default without any fill value."""
-        merged = self.options | {"min_count": 0, "fill_value": None, "exact": False} | options
+        given = {name: self.options[name] for name in _OPTIONS}
+        merged = given | {"min_count": 0, "fill_value": None, "exact": False} | options
         return strew_aggregate(src, self.plan, name, dim=self.dim, **merged)
 
     def without_fills(self, name: str, grad: Tensor) -> Tensor:

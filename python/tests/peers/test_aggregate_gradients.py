@@ -326,7 +326,7 @@ def test_a_q_for_each_group_has_no_derivative():
     found = strew.aggregate(values(), INDEX, "quantile", q=q, dim=1, mode="drop", size=5)
     assert torch.equal(
         found[0].nan_to_num(),
-        strew.aggregate(values(), INDEX, "median", dim=1, mode="drop", size=5).nan_to_num(),
+        strew.aggregate(values(), INDEX, "quantile", dim=1, mode="drop", size=5).nan_to_num(),
     )
     with pytest.raises(TypeError, match="a q for each group has no derivative"):
         src = values().requires_grad_()

@@ -194,9 +194,8 @@ def test_lazy_tensors_are_not_misread():
     index = torch.tensor([0, 1])
     for lazy, way in [(x.conj(), "resolve_conj"), (x.conj().imag, "resolve_neg")]:
         assert lazy.is_conj() or lazy.is_neg()
-        with pytest.raises(RuntimeError, match=f"src must be .*{way}"):
-            strew.torch_scatter.scatter(lazy, index)
-        with pytest.raises(RuntimeError, match=f"out must be .*{way}"):
+        assert strew.torch_scatter.scatter(lazy, index).tolist() == lazy.tolist()
+        with pytest.raises((RuntimeError, TypeError), match="out must be .*negative"):
             strew.torch_scatter.scatter(torch.ones(2).to(lazy.dtype), index, out=lazy)
         ready = getattr(lazy, way)()
         assert strew.torch_scatter.scatter(ready, index).tolist() == lazy.tolist()
@@ -213,7 +212,7 @@ def test_tensors_of_functional_transforms_are_refused():
     """By operators that have no derivative."""
     index = torch.tensor([[0, 0, 1]])
     for transform in [torch.vmap, lambda f: torch.func.grad(lambda x: f(x).sum())]:
-        with pytest.raises((RuntimeError, BufferError)):
+        with pytest.raises(TypeError, match="torch.func transforms"):
             transform(lambda x: strew.mxnet.scatter_nd(x, index, (3,)))(torch.ones(2, 3))
 
 
