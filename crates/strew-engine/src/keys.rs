@@ -75,9 +75,9 @@ words! { u8, i8; u16, i16; u32, i32; u64, i64; }
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`](strew_kernel::error::Class::Value) if the words are no whole number of keys,
+/// [`Class::Value`] if the words are no whole number of keys,
 /// and for more than 4,294,967,294 different keys;
-/// [`Class::Memory`](strew_kernel::error::Class::Memory).
+/// [`Class::Memory`].
 pub fn number_keys<T: Word>(words: &[T], width: usize) -> Result<Numbered> {
     numbered(words, width).map_err(|problem| called("number_keys", problem))
 }
@@ -98,9 +98,9 @@ pub fn number_keys<T: Word>(words: &[T], width: usize) -> Result<Numbered> {
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`](strew_kernel::error::Class::Value) for columns of different lengths, another
+/// [`Class::Value`] for columns of different lengths, another
 /// number of sizes, a code that is not below its size, and more than 4,294,967,294 combinations;
-/// [`Class::Memory`](strew_kernel::error::Class::Memory).
+/// [`Class::Memory`].
 pub fn join_keys(columns: &[&[i64]], sizes: &[usize]) -> Result<Numbered> {
     joined(columns, sizes).map_err(|problem| called("join_keys", problem))
 }

@@ -212,7 +212,7 @@ def test_tensors_of_functional_transforms_are_refused():
     """By operators that have no derivative."""
     index = torch.tensor([[0, 0, 1]])
     for transform in [torch.vmap, lambda f: torch.func.grad(lambda x: f(x).sum())]:
-        with pytest.raises(TypeError, match="torch.func transforms"):
+        with pytest.raises((RuntimeError, TypeError), match="torch.func|does not record"):
             transform(lambda x: strew.mxnet.scatter_nd(x, index, (3,)))(torch.ones(2, 3))
 
 
