@@ -84,10 +84,11 @@ def keys(quick: bool) -> Iterator[dict[str, Any]]:
     pandas = frame(ROWS // 10 if quick else ROWS)
     polars = pl.from_pandas(pandas)
     arrow = polars.to_arrow()
+    duckdb.register("flights", arrow)
     wanted = {"delay": "mean"}
     for name, by in KEYS.items():
         listed = ", ".join(by)
-        sql = f"select {listed}, avg(delay) from arrow group by {listed} order by {listed}"
+        sql = f"select {listed}, avg(delay) from flights group by {listed} order by {listed}"
         contenders: dict[str, Callable[[], object]] = {
             "strew, pandas frame": lambda by=by: strew.aggregate(pandas, by=by, reduce=wanted),
             "strew, Polars frame": lambda by=by: strew.aggregate(polars, by=by, reduce=wanted),
