@@ -59,7 +59,7 @@ def frame(rows: int) -> Any:
     delay = np.round(random.normal(12, 40, rows))
     delay[random.integers(0, rows, rows // 40)] = np.nan
     made["delay"] = delay
-    # Columns that nobody asks for are most of a file.
+    # Most of a file are columns that the group-by does not use.
     made |= {f"other_{n}": random.integers(0, 2400, rows) for n in range(12)}
     return pd.DataFrame(made)
 

@@ -199,7 +199,7 @@ fn joined_code(code: i64, size: u64, next: i64) -> i64 {
     }
 }
 
-/// The most cells of a table for so many keys.
+/// The largest table that is made for a number of keys, in cells.
 fn table_limit(keys: usize) -> u64 {
     SMALL_TABLE.max(CELLS_PER_KEY * keys as u64)
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Both are done on several threads, some blocks ahead. A block is about 1 MiB of text
-//! ([`blocks`]). Columns that nobody asked for are never looked at, but for the number of fields of
+//! ([`blocks`]). Columns that are not used are never looked at, but for the number of fields of
 //! each record.
 
 mod blocks;

@@ -220,7 +220,7 @@ fn pool(workers: usize) -> Option<Arc<Own>> {
 #[cfg(target_os = "linux")]
 const OF_A_THREAD: usize = (2 + 64) << 20;
 
-/// Whether there is address space for so many threads. glibc ends the process if a new thread finds
+/// Whether there is address space for this many threads. glibc ends the process if a new thread finds
 /// none for what is local to it, and with a limit (`ulimit -v`) that happens.
 #[cfg(target_os = "linux")]
 fn has_room(workers: usize) -> bool {
@@ -229,7 +229,7 @@ fn has_room(workers: usize) -> bool {
     room.len(bytes).no_reserve_swap().map_anon().is_ok()
 }
 
-/// Elsewhere nobody knows.
+/// Elsewhere it is not known.
 #[cfg(not(target_os = "linux"))]
 fn has_room(_: usize) -> bool {
     true
