@@ -7,7 +7,7 @@ use strew::{
 
 const NEEDED: usize = 256 << 10;
 
-/// Calls of every kind, on so many updates.
+/// Calls of every kind, on this many updates.
 fn calls(updates: usize) -> Result<(), strew::Error> {
     let rows = updates / 3 + 1;
     let index: Vec<i64> = (0..updates).map(|n| (n * 7919 % rows) as i64).collect();

@@ -1,7 +1,7 @@
 //! CSV files with a line of names, plain or compressed with gzip or Zstandard.
 //!
 //! ```text
-//! look through the file: what are the fields of the columns that are wanted? which rows has each block?
+//! look through the file: where are the fields of the wanted columns? which rows has each block?
 //! read it again: block by block, only these columns
 //! ```
 //!
