@@ -56,7 +56,11 @@ fn of<'py, T: Word + Element>(
     given(py, py.detach(|| number_keys(words, width)))
 }
 
-fn given<'py>(py: Python<'py>, made: strew::Result<Numbered>) -> PyResult<Bound<'py, PyTuple>> {
+/// The pair of what a column's keys are numbered with.
+pub(crate) fn given<'py>(
+    py: Python<'py>,
+    made: strew::Result<Numbered>,
+) -> PyResult<Bound<'py, PyTuple>> {
     let Numbered { index, first } = made.map_err(|error| raise(py, &error))?;
     let numpy = |list: strew::Tensor<i64>| give(py, list.into_dyn(), &Library::Numpy);
     (numpy(index)?, numpy(first)?).into_pyobject(py)

@@ -34,6 +34,7 @@ mod output;
 mod plan;
 mod run;
 mod settings;
+mod strings;
 mod xla;
 
 /// The compiled part of the package `strew`. An array's header is read as one thing, which takes the interpreter's
@@ -69,6 +70,8 @@ mod _strew {
         after_fork, before_fork, get_kept_memory, get_memory_limit, get_num_threads,
         instruction_set, set_kept_memory, set_memory_limit, set_num_threads,
     };
+    #[pymodule_export]
+    use crate::strings::number_texts;
     #[pymodule_export]
     use crate::xla::{xla_handler, xla_layout};
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from ._strew import _join_keys, _number_keys
+from ._strew import _join_keys, _number_keys, _number_strings
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
@@ -316,6 +316,8 @@ class _Arrow(Column):
         array = self.array
         if is_number(array.type):
             return _Numpy(*parts("factorize", "keys", array)).numbered()
+        if _is_text(array.type):
+            return _number_strings(pa.chunked_array([array]))
         try:
             if not isinstance(array, pa.DictionaryArray):
                 array = array.dictionary_encode()
@@ -340,7 +342,8 @@ class _Arrow(Column):
         from ._kinds._pyarrow import is_number
 
         pa: Any = sys.modules["pyarrow"]
-        if is_number(dictionary.type) or isinstance(dictionary, pa.DictionaryArray):
+        is_dictionary = isinstance(dictionary, pa.DictionaryArray)
+        if is_number(dictionary.type) or _is_text(dictionary.type) or is_dictionary:
             return _Arrow(dictionary).numbered()[0]
         words = dictionary.to_numpy(zero_copy_only=False)
         return _Numpy(_np.asarray(words, object)).numbered()[0]
@@ -360,6 +363,13 @@ class _Arrow(Column):
         return keys.to_numpy(zero_copy_only=False)
 
 
+def _is_text(kind: Any) -> bool:
+    """Whether a type of pyarrow is of texts, or of strings of bytes of any length."""
+    pa: Any = sys.modules["pyarrow"]
+    texts = (pa.string(), pa.large_string(), pa.string_view())
+    return kind in (*texts, pa.binary(), pa.large_binary(), pa.binary_view())
+
+
 class _Polars(Column):
     """A Series of Polars. The values of an Enum are in their own order."""
 
@@ -367,20 +377,16 @@ class _Polars(Column):
         pl: Any = sys.modules["polars"]
         keys = self.given
         dtype = keys.dtype
+        if dtype in (pl.String, pl.Binary):
+            return _number_strings(keys)
         if _is_object(dtype):
             return _Numpy(_objects(keys)).numbered()
         if dtype == pl.Null:
             return _Numpy(_np.zeros(len(keys)), _np.ones(len(keys), bool)).numbered()
         missing = keys.is_null().to_numpy() if keys.null_count() else None
-        if dtype == pl.String:
-            words = keys.unique().drop_nulls().sort()
-            codes = _physical(keys.cast(pl.Enum(words))).astype(_np.int64)
-            if missing is not None:
-                codes[missing] = -1
-            return _join_keys([codes], [len(words)])
         if dtype == pl.Categorical:
             numbers, first = _Numpy(_physical(keys), missing).numbered()
-            order = keys.cast(pl.String).gather(first).arg_sort().to_numpy()
+            order = keys.gather(first).cast(pl.String).arg_sort().to_numpy()
             return _ranked(numbers, order), first[order]
         if dtype.is_nested():
             raise TypeError(f"factorize: the keys cannot be ordered: they are of the type {dtype}")

@@ -41,6 +41,8 @@ _ALWAYS = frozenset(
 _SUMS = frozenset("sum prod sumsq".split())
 # Reductions that have a result if the group has a value. "assign" is the last value.
 _OF_ANY_VALUE = frozenset("mean min max first last assign median quantile mode logsumexp".split())
+# Reductions of which the number of a group's values says whether they have a result.
+_COUNTED = _OF_ANY_VALUE | _SUMS
 
 
 @dataclass(frozen=True)
@@ -98,19 +100,11 @@ def without_value(call: Call, values: _Array) -> list[_Array | None]:
     if call.options["skipna"] and values.dtype.kind in "fc":
         zeros = _np.where(_np.isnan(values), _np.nan, zeros)
     found: dict[str, _Array] = {}
-    of_any_value = _OF_ANY_VALUE | _SUMS
-    if call.weights is None and set(wanted) & of_any_value:
+    if call.weights is None and set(wanted) & _COUNTED:
         # To count is several times as fast as what is below.
         count = _replace(call, reduces=["count"], dtype=None, options=_options.PLAIN)
         counts = _aggregates(count, zeros)[0]
-        for name in set(wanted) & of_any_value:
-            least = call.options["min_count"]
-            # Of no values, 0 is enough for a sum.
-            nothing = counts < (least if name in _SUMS else max(least, 1))
-            found[name] = nothing
-            if name == "quantile" and _np.ndim(call.options["q"]):
-                shape = (len(call.options["q"]), *nothing.shape)
-                found[name] = _np.broadcast_to(nothing, shape)
+        found = {name: _too_few(call, name, counts) for name in set(wanted) & _COUNTED}
     shown = {name: _shows(name, call) for name in wanted if name not in found}
     if shown:
         names = list(dict.fromkeys(shown.values()))
@@ -119,6 +113,16 @@ def without_value(call: Call, values: _Array) -> list[_Array | None]:
         nowhere = {name: _np.isnan(one) for name, one in zip(names, made, strict=True)}
         found |= {name: nowhere[one] for name, one in shown.items()}
     return [found.get(name) for name in call.names]
+
+
+def _too_few(call: Call, name: str, counts: _Array) -> _Array:
+    """Where groups have too few values for a result."""
+    least = call.options["min_count"]
+    # Of no values, 0 is enough for a sum.
+    nothing: _Array = counts < (least if name in _SUMS else max(least, 1))
+    if name == "quantile" and _np.ndim(call.options["q"]):
+        nothing = _np.broadcast_to(nothing, (len(call.options["q"]), *nothing.shape))
+    return nothing
 
 
 def _shows(name: str, call: Call) -> str:
@@ -163,10 +167,23 @@ class LongLine:
         made = _of_arrays(values, rows, [name], 0, self.total, "drop", None, None, None, options)
         return _np.asarray(made[0])
 
-    def reduced(self, reduce: Any) -> _Array:
-        """The call's own reduction of the values that are present."""
+    def reduced(self, reduce: Any, name: str) -> tuple[_Array, _Array | None]:
+        """The call's own reduction of the values that are present, and where it has no value."""
         call = _replace(self._of_present(), reduces=[reduce])
-        return _np.asarray(call.of_arrays(self.values)[0])
+        if self._is_counted(name):
+            # One pass over the values makes both.
+            call.reduces.append("count" if call.options["skipna"] else "len")
+            made, counts = map(_np.asarray, call.of_arrays(self.values))
+            return made, _too_few(call, name, counts)
+        return _np.asarray(call.of_arrays(self.values)[0]), self.without_value(name)
+
+    def _is_counted(self, name: str) -> bool:
+        """Whether one call of the engine makes a reduction and says where it has no value."""
+        call, options = self.call, self.call.options
+        is_plain = call.weights is None and call.dtype is None and options["fill_value"] is None
+        has_one = name in _OF_ANY_VALUE or (name in _SUMS and options["sums_missing"])
+        of_each = isinstance(options["q"], _np.ndarray)
+        return has_one and is_plain and not of_each and call.run is _of_arrays
 
     def without_value(self, name: str) -> _Array | None:
         """Where a reduction of the values that are present has no value."""

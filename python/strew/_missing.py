@@ -165,7 +165,7 @@ def _of_line(line: LongLine, reduce: Any, name: str) -> tuple[_Array, _Array | N
         is_nan = _np.isnan(line.values) if line.values.dtype.kind in "fc" else False
         shown = _np.where(line.missing | is_nan, _np.nan, 0.0)
         return line.as_called(shown, name, line.rows), None
-    return line.reduced(reduce), line.without_value(name)
+    return line.reduced(reduce, name)
 
 
 def of_present(call: Call, missing: _Array) -> Call:

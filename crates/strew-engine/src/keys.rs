@@ -11,10 +11,14 @@
 //!
 //! Cost: each key is read twice, and its number written twice.
 
+mod strings;
+
 use crate::context::Context;
 use std::cmp::Ordering;
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::tensor::{Tensor, try_vec};
+
+pub use strings::number_strings;
 
 /// The cells that a table may have for any number of keys.
 const SMALL_TABLE: u64 = 1 << 16;
@@ -402,7 +406,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// Integers that look random.
-    fn random(seed: u64, count: usize, below: u64) -> Vec<u64> {
+    pub(super) fn random(seed: u64, count: usize, below: u64) -> Vec<u64> {
         let step = |state: &mut u64| {
             *state = super::mixed(state.wrapping_add(0x9e37_79b9_7f4a_7c15));
             Some(*state % below)
@@ -413,7 +417,7 @@ mod tests {
     }
 
     /// The same by a tree.
-    fn naive<K: Ord + Copy>(keys: &[Option<K>]) -> (Vec<i64>, Vec<i64>) {
+    pub(super) fn naive<K: Ord + Copy>(keys: &[Option<K>]) -> (Vec<i64>, Vec<i64>) {
         let mut first = BTreeMap::new();
         for (place, key) in keys.iter().enumerate() {
             if let Some(key) = key {
@@ -425,7 +429,7 @@ mod tests {
         (numbers.collect(), first.values().copied().collect())
     }
 
-    fn parts(made: &Numbered) -> (Vec<i64>, Vec<i64>) {
+    pub(super) fn parts(made: &Numbered) -> (Vec<i64>, Vec<i64>) {
         let list = |tensor: &strew_kernel::tensor::Tensor<i64>| tensor.as_slice().to_vec();
         (list(&made.index), list(&made.first))
     }

@@ -198,7 +198,7 @@ pub use strew_engine::explain::profile::Profile;
 pub use strew_engine::explain::report::{Alternative, Report};
 pub use strew_engine::explain::text::Explanation;
 pub use strew_engine::explain::traffic::{Move, Stage, Traffic};
-pub use strew_engine::keys::{Numbered, Word, join_keys, number_keys};
+pub use strew_engine::keys::{Numbered, Word, join_keys, number_keys, number_strings};
 pub use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
 pub use strew_kernel::cpu::isa::{InstructionSet, instruction_set, set_instruction_set};
 pub use strew_kernel::error::{Class, Error, IndexValue, Problem, Result};

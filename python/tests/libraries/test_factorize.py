@@ -36,6 +36,62 @@ def test_words(kind):
     assert values.tolist() == ["a", "b", "c"]
 
 
+def some_texts(seed):
+    """Short and long texts, with zeros and letters of several bytes, and some that are missing."""
+    random = np.random.default_rng(seed)
+    letters = ["a", "b", "\0", "é", "𝄞"]
+    lengths = random.choice([0, 1, 2, 3, 7, 8, 9, 13, 20], 300)
+    made = ["".join(random.choice(letters[: 2 + seed % 4], length)) for length in lengths]
+    return [None if random.random() < 0.1 else text for text in made]
+
+
+IN_ARROW = ["string", "large_string", "string_view", "binary", "large_binary", "binary_view"]
+
+
+def number_of_each(keys):
+    different = sorted({key for key in keys if key is not None})
+    return [-1 if key is None else different.index(key) for key in keys], different
+
+
+@pytest.mark.parametrize("kind", IN_ARROW)
+@pytest.mark.parametrize("seed", range(6))
+def test_texts_in_arrow(kind, seed):
+    texts = some_texts(seed)
+    if "binary" in kind:
+        texts = [None if text is None else text.encode() for text in texts]
+    of_kind = getattr(pyarrow, kind)()
+    array = pyarrow.array(texts, of_kind)
+    chunks = pyarrow.chunked_array([texts[:100], [], texts[100:]], of_kind)
+    for keys, held in [
+        (array, texts),
+        (array[17:250], texts[17:250]),
+        (chunks, texts),
+        (chunks[90:110], texts[90:110]),
+        (array[:0], []),
+        (pyarrow.chunked_array([], of_kind), []),
+    ]:
+        index, values = strew.factorize(keys)
+        assert (index.tolist(), values.tolist()) == number_of_each(held)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_texts_of_pandas_and_polars(seed):
+    texts = some_texts(seed)
+    series = polars.Series(texts, dtype=polars.String)
+    for keys, held in [
+        (pandas.Series(texts, dtype="str"), texts),
+        (pandas.Series(texts, dtype="str")[20:60], texts[20:60]),
+        (pandas.array(texts, dtype="str"), texts),
+        (series, texts),
+        (series[20:60], texts[20:60]),
+        (polars.concat([series[:50], series[50:]], rechunk=False), texts),
+        (series[:0], []),
+        (series.cast(polars.Binary), [None if one is None else one.encode() for one in texts]),
+    ]:
+        index, values = strew.factorize(keys)
+        assert (index.tolist(), values.tolist()) == number_of_each(held)
+
+
 @pytest.mark.parametrize("make", [pandas.Series, pyarrow.array, polars.Series])
 def test_numbers_and_dates(make):
     for keys in [np.array([5, 3, 5]), np.array(["2020", "2019", "2020"], "M8[us]")]:
