@@ -38,6 +38,7 @@ DOCUMENTS = {
         "docs/sweep.md",
         "docs/plans.md",
         "docs/statistics.md",
+        "docs/tables.md",
         "docs/scaling.md",
     ],
     "project": [

@@ -209,7 +209,8 @@ def rows_of(call: Call, shape: tuple[int, ...]) -> tuple[_Array, int, tuple[int,
 def _inside(call: Call, index: _Array) -> tuple[_Array, int] | None:
     """The groups of values and how many there are, if an index has only numbers of groups.
 
-    None for other indices, which take a plan to read.
+    With "drop" also negative numbers, which are no group. None for other indices, which take a plan
+    to read.
     """
     size = call.size
     if index.ndim != 1 or index.dtype.kind not in "iu" or call.ignore_index is not None:
@@ -218,7 +219,7 @@ def _inside(call: Call, index: _Array) -> tuple[_Array, int] | None:
         return None
     last = int(index.max(initial=0)) if len(index) else -1
     size = last + 1 if size is None else size
-    if last >= size or size < 0 or int(index.min(initial=0)) < 0:
+    if last >= size or size < 0 or (call.mode != "drop" and int(index.min(initial=0)) < 0):
         return None
     return index.astype(_np.int64, copy=False), size
 
