@@ -329,7 +329,7 @@ impl Accumulator {
     /// >>> arrays["mean.sum"]
     /// array([5., 0., 3.])
     fn arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let module = slf.py().import("strew._accumulator")?;
+        let module = slf.py().import("strew._own.accumulator")?;
         module.call_method1("arrays", (slf,))
     }
 

@@ -80,6 +80,6 @@ pub(crate) fn wrong_kind(
 fn conversion_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     CLASS
-        .import(py, "strew._errors", "ConversionError")
+        .import(py, "strew._native.errors", "ConversionError")
         .cloned()
 }

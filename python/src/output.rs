@@ -148,7 +148,7 @@ fn on_devices_of<'py>(
         return Ok(made);
     }
     static BESIDE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let beside = BESIDE.import(py, "strew._library", "on_devices_of")?;
+    let beside = BESIDE.import(py, "strew._arrays.library", "on_devices_of")?;
     beside.call1((made, like))
 }
 

@@ -476,7 +476,7 @@ impl Plan {
             PyCFunction::new_closure(py, None, None, move |args: &Bound<'_, PyTuple>, _| {
                 page(args.py())
             })?;
-        let explained = py.import("strew._picture")?.getattr("Explained")?;
+        let explained = py.import("strew._native.picture")?.getattr("Explained")?;
         Ok(explained.call1((text(py, &told)?, page))?.unbind())
     }
 
@@ -590,7 +590,7 @@ fn logged<'py, R>(
 ) -> PyResult<R> {
     static IS_ON: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = plan.py();
-    let is_on = IS_ON.import(py, "strew._log", "is_on")?.call0()?;
+    let is_on = IS_ON.import(py, "strew._native.log", "is_on")?.call0()?;
     if !is_on.is_truthy()? {
         return work();
     }
@@ -598,7 +598,7 @@ fn logged<'py, R>(
     let made = work()?;
     let seconds = begun.elapsed().as_secs_f64();
     let names: Vec<&str> = reduces.iter().map(|reduce| reduce.name()).collect();
-    let log = py.import("strew._log")?;
+    let log = py.import("strew._native.log")?;
     log.call_method1("run_of_plan", (plan, method, names, src, dim, seconds))?;
     Ok(made)
 }
@@ -615,7 +615,7 @@ fn torch_methods<'py>(
     if !is_tensor(src)? && !out.map_or(Ok(false), is_tensor)? {
         return Ok(None);
     }
-    let find = OPERATORS.import(py, "strew._dispatch", "torch_operators")?;
+    let find = OPERATORS.import(py, "strew._arrays.dispatch", "torch_operators")?;
     let operators = find.call1((src, out))?;
     match operators.is_none() {
         true => Ok(None),

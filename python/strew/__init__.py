@@ -87,8 +87,6 @@ import sys as _sys
 import typing as _typing
 from contextlib import suppress as _suppress
 
-from . import _hints as _hints
-from . import _picture as _picture
 from . import _strew as _strew
 from . import cubed as cubed
 from . import dask as dask
@@ -106,14 +104,19 @@ from . import stablehlo as stablehlo
 from . import tensorflow as tensorflow
 from . import torch as torch
 from . import torch_scatter as torch_scatter
-from ._aggregate import aggregate as aggregate
-from ._by import Grouped as Grouped
-from ._config import show_config as show_config
-from ._errors import ConversionError as ConversionError
-from ._factorize import factorize as factorize
-from ._progress import progress as progress
-from ._scatter import gather as gather
-from ._scatter import scatter as scatter
+from ._groups.by import Grouped as Grouped
+from ._groups.factorize import factorize as factorize
+from ._native import hints as _hints
+from ._native import picture as _picture
+from ._native.config import show_config as show_config
+from ._native.errors import ConversionError as ConversionError
+from ._native.progress import progress as progress
+from ._native.threads import threads as threads
+from ._own.aggregate import aggregate as aggregate
+from ._own.scatter import gather as gather
+from ._own.scatter import scatter as scatter
+from ._own.tables import GroupPlan as GroupPlan
+from ._own.tables import group as group
 from ._strew import Accumulator as Accumulator
 from ._strew import Plan as Plan
 from ._strew import __version__ as __version__
@@ -123,9 +126,6 @@ from ._strew import get_num_threads as get_num_threads
 from ._strew import set_kept_memory as set_kept_memory
 from ._strew import set_memory_limit as set_memory_limit
 from ._strew import set_num_threads as set_num_threads
-from ._tables import GroupPlan as GroupPlan
-from ._tables import group as group
-from ._threads import threads as threads
 
 # Without the modules of the frameworks: `from strew import *` would hide numpy and torch.
 __all__ = [

@@ -5,7 +5,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, final
 import numpy as np
 from typing_extensions import disjoint_base
 
-from ._types import Array, ArrayLike, Numbers
+from ._native.types import Array, ArrayLike, Numbers
 
 __all__ = [
     "Accumulator",

@@ -32,16 +32,16 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as _np
 
-from . import _chunked
-from ._aliases import one_of as _one_of
+from ._native.aliases import one_of as _one_of
+from ._scale import chunked as _chunked
 from ._strew import Accumulator as _Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, SupportsIndex, TypeAlias
 
-    from ._chunked import _Chunks
-    from ._types import Mode
+    from ._native.types import Mode
+    from ._scale.chunked import _Chunks
 
     _Array: TypeAlias = _np.ndarray[Any, Any]
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _accumulator
+from ._own import accumulator as _accumulator
 from ._strew import Accumulator as _Accumulator
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ._strew import Operator as _Operator
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
-    from ._types import Array, ArrayLike, Integers, Numbers
+    from ._native.types import Array, ArrayLike, Integers, Numbers
 
     # Whose rule applies to an index out of range.
     _Device: TypeAlias = Literal["cpu", "gpu"]

@@ -17,15 +17,15 @@ from typing import cast as _cast
 
 import numpy as _np
 
-from ._indexing import split as _split
-from ._indexing import with_axis as _with_axis
+from ._arrays.indexing import split as _split
+from ._arrays.indexing import with_axis as _with_axis
 from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
     from types import EllipsisType
     from typing import Any, NoReturn, SupportsIndex, TypeAlias
 
-    from ._types import Array, ArrayLike, Numbers
+    from ._native.types import Array, ArrayLike, Numbers
 
     _Entry: TypeAlias = ArrayLike | slice | EllipsisType | None
 

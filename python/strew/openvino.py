@@ -9,7 +9,7 @@ from ._strew import Operator as _Operator
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ._types import Array, ArrayLike, Integers, Numbers
+    from ._native.types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "gather",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._dispatch import jax_operators as _jax_operators
+from ._arrays.dispatch import jax_operators as _jax_operators
 from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from ._types import Array, ArrayLike, Integers, Numbers
+    from ._native.types import Array, ArrayLike, Integers, Numbers
 
 __all__ = ["scatter"]
 

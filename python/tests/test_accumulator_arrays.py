@@ -11,7 +11,7 @@ import pytest
 import strew
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strew._accumulator import arrays
+from strew._own.accumulator import arrays
 
 GROUPS = 5
 NAMES = (

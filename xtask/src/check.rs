@@ -1,6 +1,6 @@
 //! `cargo xtask check`: what can be said about the sources without running them.
 
-use crate::places::{cargo, command};
+use crate::places::{cargo, command, root};
 use crate::python::Venv;
 use crate::stages::{Outcome, Stages, needs, run};
 use crate::{imports, readme, unsafe_blocks};
@@ -11,8 +11,8 @@ use std::process::ExitCode;
 /// Rust: formatting (rustfmt), lints (clippy, warnings denied; of `strew` also with no framework
 /// and with one), documentation (rustdoc, warnings denied), no circle of files within a crate,
 /// `unsafe` only where it may stand, and the table of it in docs/robustness.md. Python: format and
-/// lints (ruff), types (mypy). README.md has examples in every language; `cargo xtask test` runs
-/// them and those of docs/tour.md.
+/// lints (ruff), types (mypy), layers (import-linter). README.md has examples in every language;
+/// `cargo xtask test` runs them and those of docs/tour.md.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     /// Rewrite what can be rewritten: formats, and the table of unsafe
@@ -21,7 +21,12 @@ pub(crate) struct Check {
 }
 
 /// The tools of the Python stages.
-const TOOLS: [&str; 3] = ["ruff==0.17.6", "mypy==2.4.1", "numpy==2.4.6"];
+const TOOLS: [&str; 4] = [
+    "import-linter==2.17",
+    "ruff==0.17.6",
+    "mypy==2.4.1",
+    "numpy==2.4.6",
+];
 
 /// The folders of Python sources.
 const PYTHON: [&str; 4] = ["python", "bench", "examples", "docs/site"];
@@ -80,6 +85,12 @@ impl Check {
             tool("ruff", &[&["check"], &PYTHON[..]].concat())
         });
         stages.run("types, Python", || tool("mypy", &[]));
+        stages.run("layers, Python", || {
+            let venv = needs(venv.as_ref(), "tools for Python")?;
+            let mut lint = command(venv.bin().join("lint-imports"));
+            lint.args(["--no-logo", "--no-cache"]);
+            run(lint.env("PYTHONPATH", root().join("python")))
+        });
         stages.finish()
     }
 }

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._indexing import parts, with_axis
+from .._arrays.indexing import parts, with_axis
 from ..jax._index import is_array, numbers_as_arrays
 from ..jax._weak import with_dtype_of
 from . import checks

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 
-from .. import _strew
+from .._strew import __version__, _xla_handler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,8 +37,8 @@ def targets() -> tuple[str, ...]:
 @functools.cache
 def _registered(handler: str) -> str:
     """The name that XLA knows the handler by."""
-    name = f"strew_{_strew.__version__}_{handler}"
-    jax.ffi.register_ffi_target(name, _strew._xla_handler(handler), platform="cpu")
+    name = f"strew_{__version__}_{handler}"
+    jax.ffi.register_ffi_target(name, _xla_handler(handler), platform="cpu")
     return name
 
 

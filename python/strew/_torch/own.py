@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from .. import torch as strew_torch
-from .._dispatch import batch_operators
+from .._arrays.dispatch import batch_operators
 from .registry import define, is_eager
 from .tensors import as_tensor
 

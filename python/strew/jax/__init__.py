@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._arrays.dispatch import of_jax as _of_jax
 from .._strew import Operator as _Operator
 from . import ops as ops
 from ._index import applied as _applied
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import Any, Literal, TypeAlias
 
-    from .._types import Array, ArrayLike, Numbers
+    from .._native.types import Array, ArrayLike, Numbers
 
     _One: TypeAlias = ArrayLike | slice | EllipsisType | None
     _Index: TypeAlias = _One | Sequence[_One]
@@ -329,6 +330,4 @@ def ffi_targets() -> tuple[str, ...]:
     >>> [name.replace(strew.__version__, "VERSION") for name in names]  # doctest: +SKIP
     ['strew_VERSION_scatter', 'strew_VERSION_gather']
     """
-    from .. import _jax
-
-    return _jax.lowering.targets()
+    return _of_jax().lowering.targets()

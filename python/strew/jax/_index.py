@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._dispatch import jax_operators
-from .._errors import rename
-from .._extensions import in_library_of
-from .._indexing import split, with_axis
+from .._arrays.dispatch import jax_operators
+from .._arrays.indexing import split, with_axis
+from .._native.errors import rename
+from .._own.extensions import in_library_of
 from ._weak import with_dtype_of
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from .._dispatch import jax_operators as _jax_operators
+from .._arrays.dispatch import jax_operators as _jax_operators
 from .._strew import Operator as _Operator
 from ._index import word_of as _word_of
 
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
-    from .._types import Array, ArrayLike, Numbers
+    from .._native.types import Array, ArrayLike, Numbers
 
     # A word, or a `jax.lax.GatherScatterMode`.
     _Mode: TypeAlias = Literal["drop", "fill", "clip", "promise_in_bounds"] | Any

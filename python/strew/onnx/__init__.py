@@ -16,7 +16,7 @@ from .._strew import Operator as _Operator
 if TYPE_CHECKING:
     from typing import Literal
 
-    from .._types import Array, ArrayLike, Numbers
+    from .._native.types import Array, ArrayLike, Numbers
 
 __all__ = [
     "gather",

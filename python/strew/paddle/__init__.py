@@ -21,7 +21,7 @@ from . import geometric as geometric
 if TYPE_CHECKING:
     from typing import Literal
 
-    from .._types import Array, ArrayLike, Integers, Numbers
+    from .._native.types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "gather",

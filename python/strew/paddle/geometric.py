@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .._strew import Operator as _Operator
 
 if TYPE_CHECKING:
-    from .._types import Array, ArrayLike, Numbers
+    from .._native.types import Array, ArrayLike, Numbers
 
 __all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import operator as _operator
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
 from .. import torch_scatter as _ts
-from .._places import repeated as _repeated
+from .._arrays.places import repeated as _repeated
+from .._native import dtypes as _dtypes
 from ..torch import gather as _gather
 from . import _shared
 
 if TYPE_CHECKING:
     from typing import Any, SupportsIndex
 
-    from .._types import Array, ArrayLike, Numbers
+    from .._native.types import Array, ArrayLike, Numbers
 
 __all__ = [
     "scatter_log_softmax",

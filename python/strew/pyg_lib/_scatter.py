@@ -10,7 +10,7 @@ from . import _shared
 if TYPE_CHECKING:
     from typing import Any, Literal, SupportsIndex
 
-    from .._types import Array, ArrayLike, Numbers
+    from .._native.types import Array, ArrayLike, Numbers
 
 __all__ = [
     "scatter",

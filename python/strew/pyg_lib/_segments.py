@@ -5,9 +5,9 @@ from __future__ import annotations
 import math as _math
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
 from .. import torch_scatter as _ts
-from .._places import places as _places
+from .._arrays.places import places as _places
+from .._native import dtypes as _dtypes
 from ..torch import gather as _gather
 from . import _shared
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Literal, SupportsIndex
 
-    from .._types import Array, ArrayLike, Numbers
+    from .._native.types import Array, ArrayLike, Numbers
 
 __all__ = [
     "gather_coo",

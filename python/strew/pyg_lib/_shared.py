@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from .. import _dtypes
-from .._dispatch import torch_operators
-from .._library import from_numpy
+from .._arrays.dispatch import torch_operators
+from .._arrays.library import from_numpy
+from .._native import dtypes as _dtypes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -24,7 +24,7 @@ from ._updates import of_dtype as _of_dtype
 if TYPE_CHECKING:
     from typing import Literal
 
-    from .._types import Array, ArrayLike, Integers, Numbers
+    from .._native.types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "gather_nd",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._dtypes import cast, is_whole, name_of, rank
+from .._native.dtypes import cast, is_whole, name_of, rank
 
 if TYPE_CHECKING:
     from typing import Any

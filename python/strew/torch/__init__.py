@@ -35,10 +35,7 @@ exact : bool
     the exact one. Its bits do not depend on the order of the updates.
 """
 
-from ._gather import (
-    gather,
-    take_along_dim,
-)
+from ._gather import gather, take_along_dim
 from ._index import (
     index_add,
     index_add_,
@@ -49,14 +46,7 @@ from ._index import (
     index_reduce,
     index_reduce_,
 )
-from ._put import (
-    index_put,
-    index_put_,
-    masked_scatter,
-    masked_scatter_,
-    put,
-    put_,
-)
+from ._put import index_put, index_put_, masked_scatter, masked_scatter_, put, put_
 from ._scatter import (
     scatter,
     scatter_,
@@ -66,15 +56,8 @@ from ._scatter import (
     scatter_reduce_,
     scatter_reduce_with_arg,
 )
-from ._segment_reduce import (
-    segment_reduce,
-)
-from ._slices import (
-    as_strided_scatter,
-    diagonal_scatter,
-    select_scatter,
-    slice_scatter,
-)
+from ._segment_reduce import segment_reduce
+from ._slices import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
 
 __all__ = [
     "as_strided_scatter",

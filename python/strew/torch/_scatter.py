@@ -5,8 +5,8 @@ from __future__ import annotations
 from numbers import Number
 from typing import TYPE_CHECKING
 
-from .._dispatch import torch_operators
-from .._extensions import scatter_with_arg, scatter_with_mode, scatter_with_plan
+from .._arrays.dispatch import torch_operators
+from .._own.extensions import scatter_with_arg, scatter_with_mode, scatter_with_plan
 from .._strew import Operator
 from ._gather import gather
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Literal, SupportsIndex
 
+    from .._native.types import Array, ArrayLike, Mode, Numbers, Scalar
     from .._strew import Plan
-    from .._types import Array, ArrayLike, Mode, Numbers, Scalar
 
 __all__ = [
     "scatter",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from .._dispatch import torch_operators
+from .._arrays.dispatch import torch_operators
 from .._strew import Operator
 
 if TYPE_CHECKING:
     from typing import Any, SupportsIndex
 
-    from .._types import Array, ArrayLike, Integers, Numbers
+    from .._native.types import Array, ArrayLike, Integers, Numbers
 
 __all__ = ["as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter"]
 

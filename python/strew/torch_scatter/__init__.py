@@ -54,14 +54,9 @@ Torch tensors have derivatives as above; they are right also where pointers over
 descend. Under ``torch.compile`` the size of `gather_csr`'s result is known only from its `out`.
 """
 
-from .._install import install as install
-from .._install import uninstall as uninstall
-from ._composites import (
-    scatter_log_softmax,
-    scatter_logsumexp,
-    scatter_softmax,
-    scatter_std,
-)
+from ._composites import scatter_log_softmax, scatter_logsumexp, scatter_softmax, scatter_std
+from ._install import install as install
+from ._install import uninstall as uninstall
 from ._scatter import (
     scatter,
     scatter_add,

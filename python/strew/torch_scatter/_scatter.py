@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._dispatch import torch_operators
+from .._arrays.dispatch import torch_operators
 from .._strew import Operator
 
 if TYPE_CHECKING:
     from typing import Any, Literal, SupportsIndex
 
-    from .._types import Array, ArrayLike, Numbers
+    from .._native.types import Array, ArrayLike, Numbers
 
 __all__ = [
     "scatter",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import strew
 import torch
-from strew._dispatch import torch_operators
+from strew._arrays.dispatch import torch_operators
 from torch.autograd import gradcheck, gradgradcheck
 
 # torch's own forward mode loads decompositions that it compiles in a way that it advises against.

@@ -102,6 +102,6 @@ def test_both_ways_go_by_the_plan(monkeypatch):
 
     vjp = planned._plan_scatter_vjp
     monkeypatch.setattr(planned, "_plan_scatter_vjp", counted)
-    monkeypatch.setattr("strew._extensions._plan_as_index", None)
+    monkeypatch.setattr("strew._own.extensions._plan_as_index", None)
     by_plan("mean", True, *tensors()).sum().backward()
     assert len(calls) == 1

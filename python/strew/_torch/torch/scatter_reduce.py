@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..._strew import (
-    Operator,
-    _scatter_prod_double_vjp,
-    _scatter_reduce_jvp,
-    _scatter_reduce_vjp,
-)
+from ..._strew import Operator, _scatter_prod_double_vjp, _scatter_reduce_jvp, _scatter_reduce_vjp
 from ..registry import Derivatives, batched, define, has_derivative, is_transformed
 from ..tensors import as_tensor, plain, plain_or_none, zeros_if_none
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..._places import places
+from ..._arrays.places import places
 from ..._strew import Operator
 from ..registry import Derivatives, batched, define
 from ..script import script

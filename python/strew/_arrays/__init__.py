@@ -1,0 +1,1 @@
+"""What callers hold: arrays, columns and frames of each library, as arrays and back."""

@@ -1,0 +1,118 @@
+"""Which calls go through torch's dispatcher, and which are part of a function that JAX traces.
+
+Autograd, `torch.compile`, `torch.jit.trace`, `torch.func` and tensor subclasses only see operators
+that are registered with torch's dispatcher. A call through it takes some microseconds, so plain
+tensors that none of these watches skip it: they are taken as arrays, like NumPy's.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import numpy
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+# Both are layers above this one, which are there only where their library is: by name.
+_OF_TORCH = "strew._torch"
+_OF_JAX = "strew._jax"
+
+
+def _operators(name: str) -> Any:
+    # To import takes a microsecond also where there is nothing to do.
+    return sys.modules.get(name) or import_module(name)
+
+
+def torch_operators(first: Any, second: Any = None, third: Any = None) -> Any:
+    """`strew._torch` if a call with these arrays must go through torch's dispatcher, else None."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "Tensor"):
+        return None
+    tensor = torch.Tensor
+    if not (isinstance(first, tensor) or isinstance(second, tensor) or isinstance(third, tensor)):
+        return None
+    if not torch.compiler.is_dynamo_compiling() and is_plain(torch, first, second, third):
+        return None
+    return _operators(_OF_TORCH)
+
+
+def is_plain(torch: ModuleType, *arrays: Any) -> bool:
+    """Whether nothing in torch watches what is done with these arrays."""
+    tensor = torch.Tensor
+    for array in arrays:
+        if type(array) is tensor:
+            if array.requires_grad:
+                return False
+        elif array is not None and isinstance(array, tensor):
+            return False
+    return (
+        torch.autograd.forward_ad._current_level < 0
+        and not torch._C._are_functorch_transforms_active()
+        and torch._C._len_torch_dispatch_stack() == 0
+        and not torch._C._is_tracing()
+    )
+
+
+def batch_operators(*values: Any) -> Any:
+    """`strew._torch` if `torch.vmap` runs over one of these, or one in a tuple of these."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "Tensor"):
+        return None
+    if torch.compiler.is_dynamo_compiling() or not torch._C._are_functorch_transforms_active():
+        return None
+    if not any(map(is_of_batch, values)):
+        return None
+    return _operators(_OF_TORCH)
+
+
+def without_transform(index: Any) -> Any:
+    """An index as a NumPy array, where `torch.func` transforms a call. It has no derivative."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(index, getattr(torch, "Tensor", ())):
+        return index
+    if torch.compiler.is_dynamo_compiling() or not torch._C._are_functorch_transforms_active():
+        return index
+    if is_of_batch(index) or torch.is_floating_point(index):
+        return index
+    functorch = torch._C._functorch
+    plain: Any = index
+    while functorch.is_functorch_wrapped_tensor(plain):
+        plain = functorch.get_unwrapped(plain)
+    return numpy.from_dlpack(plain)
+
+
+def is_of_batch(value: Any) -> bool:
+    """Whether `torch.vmap` runs over a tensor, or one in a list or tuple of these."""
+    if isinstance(value, (list, tuple)):
+        return any(map(is_of_batch, value))
+    torch = sys.modules["torch"]
+    functorch = torch._C._functorch
+    while isinstance(value, torch.Tensor) and functorch.is_functorch_wrapped_tensor(value):
+        if functorch.is_batchedtensor(value):
+            return True
+        value = functorch.get_unwrapped(value)
+    return False
+
+
+def jax_operators(*values: Any) -> Any:
+    """`strew._jax` if JAX traces one of these arrays, or one in a list of these, else None."""
+    jax = sys.modules.get("jax")
+    core = getattr(jax, "core", None)
+    if core is None or not any(_is_traced(core.Tracer, value) for value in values):
+        return None
+    return _operators(_OF_JAX)
+
+
+def of_jax() -> Any:
+    """`strew._jax`, which needs jax."""
+    return _operators(_OF_JAX)
+
+
+def _is_traced(tracer: Any, value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(one, tracer) for one in value)
+    return isinstance(value, tracer)

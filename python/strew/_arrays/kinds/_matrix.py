@@ -1,0 +1,55 @@
+"""Frames of numbers as the matrix that NumPy makes of them, for `scatter` and `gather`.
+
+Results are NumPy arrays; masked ones where a column has missing values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as _np
+
+from ._held import Groups, Held, Kind, Made, mask
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    _Array: TypeAlias = _np.ndarray[Any, Any]
+
+
+class _Matrix(Kind):
+    def __init__(self, values: _Array, nullable: bool) -> None:
+        self.values, self.nullable = values, nullable
+
+    def out(self, made: Made, groups: Groups) -> Any:
+        return made.masked() if self.nullable else made.filled()
+
+    def part(self, places: _Array, axis: int) -> Any:
+        return self.values.take(places, axis)
+
+
+def read(operator: str, name: str, given: Any) -> Held:
+    from .. import frames as _frames
+    from . import find
+
+    reader = _frames.find(given)
+    assert reader is not None
+    frame = reader(given)
+    columns = []
+    for at, column in enumerate(frame.names):
+        column_reader = find(frame.at(at))
+        if column_reader is None:
+            raise TypeError(f"{operator}: {name}: column {column!r} is not of numbers")
+        columns.append(column_reader(operator, f"{name}: column {column!r}", frame.at(at)))
+    if not columns:
+        return Held(_np.zeros((frame.rows, 0)), None, _Matrix(_np.zeros((frame.rows, 0)), False))
+    values = _np.stack([column.values for column in columns], 1)
+    missing: _Array | None = None
+    if any(column.missing is not None for column in columns):
+        none = _np.zeros(frame.rows, bool)
+        lost = [none if column.missing is None else column.missing for column in columns]
+        missing = mask(_np.stack(lost, 1))
+    nullable = missing is not None or any(column.kind.nullable for column in columns)
+    kind = _Matrix(values, nullable and missing is not None)
+    kind.nan_is_missing = all(column.kind.nan_is_missing for column in columns)
+    return Held(values, missing, kind)

@@ -1,0 +1,1 @@
+"""Groups: keys, weights, missing values and dates, and the reductions of them."""

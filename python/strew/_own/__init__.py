@@ -1,0 +1,1 @@
+"""strew's own functions: scatter, gather, aggregate and group."""
