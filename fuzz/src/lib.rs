@@ -79,7 +79,7 @@ pub const TARGET: &str = "STREW_FUZZ_TARGET";
 /// Something that is fuzzed.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, and that of its folder in the corpus.
+    /// Its name, and that of its archive in the corpus.
     pub name: &'static str,
     /// Panics if strew does what it must not.
     pub run: fn(&[u8]),

@@ -1,10 +1,12 @@
 //! What the fuzzer kept is tried again, and each target for a moment with bytes of its own: without coverage, and
 //! without more than a test needs.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use strew_fuzz::{TARGETS, Target};
+use zip::ZipArchive;
 
 /// How long each target runs on new bytes.
 const MOMENT: Duration = Duration::from_secs(2);
@@ -26,13 +28,19 @@ impl Random {
     }
 }
 
-fn corpus(target: &Target) -> Vec<PathBuf> {
+/// The inputs that were kept, by their names.
+fn corpus(target: &Target) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let folder = folder.join(target.name);
-    let files = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
+    let path = folder.join(format!("{}.zip", target.name));
+    let file = File::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut archive = ZipArchive::new(file).unwrap();
+    let inputs = (0..archive.len()).map(|at| {
+        let mut input = archive.by_index(at).unwrap();
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes).unwrap();
+        (input.name().to_owned(), bytes)
+    });
+    inputs.collect()
 }
 
 /// Runs a target, and says with which bytes it failed.
@@ -68,9 +76,8 @@ fn the_corpus_and_what_is_like_it_finds_nothing() {
     // One after the other: the number of threads is one for the process.
     for target in &TARGETS {
         let mut known = Vec::new();
-        for path in corpus(target) {
-            let bytes = fs::read(&path).unwrap();
-            run(target, &bytes, &path.display().to_string());
+        for (name, bytes) in corpus(target) {
+            run(target, &bytes, &name);
             known.push(bytes);
         }
         assert!(!known.is_empty(), "{} has no corpus", target.name);

@@ -2,9 +2,13 @@
 
 use crate::places::{cargo, command, host, root, target};
 use crate::stages::{Outcome, Stages, needs, run};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
 
 /// The targets, as the library of `fuzz/` lists them.
 const TARGETS: [&str; 12] = [
@@ -36,7 +40,7 @@ const LONGEST: u32 = 600;
 /// Look for inputs that break strew, with libFuzzer (needs a C++ compiler)
 ///
 /// Builds `fuzz/` with coverage into a folder of its own under the target folder, and runs each target for its share of the
-/// time, on one core. What was found before is kept there, too, and the corpus in `fuzz/corpus` is where each begins.
+/// time, on one core. What was found before is kept there, too, and its archive in `fuzz/corpus` is where each begins.
 ///
 /// Ends with a table: executions, edges that were covered and those that there are, inputs that are kept, findings. The
 /// exit status is 1 on a finding; the input is then in the target folder, with the command that runs it again.
@@ -48,7 +52,7 @@ pub(crate) struct Fuzz {
     /// Only these targets
     #[arg(long, value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(TARGETS))]
     targets: Vec<String>,
-    /// Afterwards, keep the fewest inputs that cover as much in `fuzz/corpus`
+    /// Afterwards, keep the fewest inputs that cover as much in the archive
     #[arg(long)]
     minimise: bool,
 }
@@ -99,6 +103,8 @@ struct Fuzzer<'f> {
     /// What libFuzzer keeps.
     kept: PathBuf,
     /// What is in the repository.
+    archive: PathBuf,
+    /// The same, as files.
     corpus: PathBuf,
     findings: PathBuf,
     log: PathBuf,
@@ -111,13 +117,17 @@ impl<'f> Fuzzer<'f> {
             binary,
             name,
             kept: folder.join("kept").join(name),
-            corpus: root().join("fuzz/corpus").join(name),
+            archive: root().join(format!("fuzz/corpus/{name}.zip")),
+            corpus: folder.join("corpus").join(name),
             findings: folder.join("findings").join(name),
             log: folder.join(format!("{name}.log")),
         };
-        for folder in [&fuzzer.kept, &fuzzer.corpus, &fuzzer.findings] {
+        for folder in [&fuzzer.kept, &fuzzer.findings] {
             fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
+        empty(&fuzzer.corpus)?;
+        unpack(&fuzzer.archive, &fuzzer.corpus)
+            .map_err(|e| format!("{}: {e}", fuzzer.archive.display()))?;
         Ok(fuzzer)
     }
 
@@ -159,33 +169,30 @@ impl<'f> Fuzzer<'f> {
         files.max_by_key(|path| path.metadata().and_then(|m| m.modified()).ok())
     }
 
-    /// Puts the fewest inputs that cover what all kept ones cover into the repository's corpus, or the first of them.
+    /// Puts the fewest inputs that cover what all kept ones cover into the archive, or the first of them.
     fn minimise(&self) -> Outcome {
         let fewest = target("fuzz").join("fewest").join(self.name);
         let failed = |e: std::io::Error| format!("{}: {e}", fewest.display());
-        if fewest.exists() {
-            fs::remove_dir_all(&fewest).map_err(failed)?;
-        }
-        fs::create_dir_all(&fewest).map_err(failed)?;
+        empty(&fewest)?;
         let log = File::create(self.log.with_extension("merge.log")).map_err(failed)?;
         let mut fuzzer = self.command();
         // By edges alone: how often each is taken would keep ten times as many.
         fuzzer.args(["-set_cover_merge=1", "-use_counters=0"]);
         fuzzer.arg(format!("-max_len={LONGEST}"));
         run(fuzzer.args([&fewest, &self.kept, &self.corpus]).stderr(log))?;
-        for old in fs::read_dir(&self.corpus).map_err(failed)?.flatten() {
-            // What has a name of its own is an input that once found something.
-            if old.file_name().len() == 40 {
-                fs::remove_file(old.path()).map_err(failed)?;
-            }
-        }
         let mut new: Vec<_> = fs::read_dir(&fewest).map_err(failed)?.flatten().collect();
         // They were written in the order of what each adds.
         new.sort_by_key(|file| file.metadata().and_then(|m| m.modified()).ok());
-        for new in new.iter().take(MOST_KEPT) {
-            fs::copy(new.path(), self.corpus.join(new.file_name())).map_err(failed)?;
-        }
-        Ok(())
+        new.truncate(MOST_KEPT);
+        // What has a name of its own is an input that once found something.
+        let old = fs::read_dir(&self.corpus).map_err(failed)?.flatten();
+        let found = old.filter(|old| old.file_name().len() != 40);
+        let inputs = new.into_iter().chain(found).map(|file| {
+            let name = file.file_name().to_string_lossy().into_owned();
+            fs::read(file.path()).map(|bytes| (name, bytes))
+        });
+        let inputs: BTreeMap<_, _> = inputs.collect::<Result<_, _>>().map_err(failed)?;
+        pack(&inputs, &self.archive).map_err(|e| format!("{}: {e}", self.archive.display()))
     }
 
     /// What the fuzzer said it did.
@@ -202,6 +209,33 @@ impl<'f> Fuzzer<'f> {
             findings.to_string(),
         ])
     }
+}
+
+/// A folder without files.
+fn empty(folder: &Path) -> Outcome {
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    fs::create_dir_all(folder).map_err(failed)
+}
+
+/// Writes the files of an archive into a folder; of a new target there is none.
+fn unpack(archive: &Path, folder: &Path) -> zip::result::ZipResult<()> {
+    match archive.exists() {
+        true => ZipArchive::new(File::open(archive)?)?.extract(folder),
+        false => Ok(()),
+    }
+}
+
+/// Writes inputs by their names into an archive, whose bytes depend on nothing else.
+fn pack(inputs: &BTreeMap<String, Vec<u8>>, archive: &Path) -> zip::result::ZipResult<()> {
+    let mut writer = ZipWriter::new(File::create(archive)?);
+    for (name, bytes) in inputs {
+        writer.start_file(name, SimpleFileOptions::DEFAULT)?;
+        writer.write_all(bytes)?;
+    }
+    writer.finish().map(|_| ())
 }
 
 /// Numbers from libFuzzer's lines.
