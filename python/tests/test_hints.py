@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import strew
-from strew import _hints
+from strew._native import hints as _hints
 
 VALUES = np.array([1.0, 2.0, 3.0])
 ROWS = np.ones((3, 2))

@@ -248,7 +248,7 @@ def test_masked_keys_of_an_index_and_weights():
 
 
 def test_memory_is_shared():
-    from strew import _kinds
+    from strew._arrays import kinds as _kinds
 
     for array in (
         np.ma.array(np.arange(6.0).reshape(2, 3).T, mask=np.eye(3, 2)),

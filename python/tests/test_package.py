@@ -12,7 +12,8 @@ import sys
 
 import pytest
 import strew
-from strew import _scatter, _strew
+from strew import _strew
+from strew._own import scatter as _scatter
 
 # Of `strew.jax.ops` as of `strew.jax`, if there are operators in both.
 # A function of NumPy's is an object, whose operator is its method.

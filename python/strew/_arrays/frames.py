@@ -61,6 +61,9 @@ class Frame:
         """A key of that name that is no column; None if there is none."""
         return None
 
+    def check_labels(self, name: str, other: Any) -> None:
+        """Raises if another argument has labels that differ from those of the rows."""
+
     def made(self, columns: dict[Any, Any], per_row: bool) -> Any:
         """A frame of columns; `per_row` if it has the rows of this one."""
         raise NotImplementedError
@@ -112,6 +115,11 @@ class _Pandas(Frame):
             return None
         # Without labels: they are the index itself.
         return sys.modules["pandas"].Series(index.get_level_values(name).array, name=name)
+
+    def check_labels(self, name: str, other: Any) -> None:
+        from .kinds._pandas import check_labels
+
+        check_labels("aggregate", name, other, self.given)
 
     def made(self, columns: dict[Any, Any], per_row: bool) -> Any:
         pandas: Any = sys.modules["pandas"]

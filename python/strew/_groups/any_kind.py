@@ -221,6 +221,8 @@ def gathered(
     if is_time:
         values = values.astype(own, copy=False).view(_np.int64)
         fill_value = None if fill_value is None else _times.fill("gather", fill_value, own)
+    if fill_value is None and held.kind.nan_is_missing and values.dtype.kind in "fc":
+        fill_value = _np.nan
     made = _np.asarray(run(values, index, dim, fill_value))
     lost = None
     if is_time or held.kind.nullable:

@@ -52,8 +52,15 @@ def _between(part: _Array, method: str | None) -> _Array:
 class Times:
     """Reductions of a long line of dates or durations, which it holds as integers."""
 
-    def __init__(self, line: LongLine, dtype: Any) -> None:
+    def __init__(self, line: LongLine, dtype: Any, unit_of_days: str | None = None) -> None:
+        """`unit_of_days` is the unit of durations between days, if it is another one."""
         self.line, self.dtype = line, dtype
+        unit, multiple = _np.datetime_data(dtype)
+        # The dtype of durations, and how many of its units are one of the values'.
+        self.spread, self.finer = _np.dtype(f"m8[{multiple}{unit}]"), 1
+        if unit == "D" and unit_of_days:
+            self.spread = _np.dtype(f"m8[{multiple}{unit_of_days}]")
+            self.finer = 86_400 * {"s": 1, "ms": 1000}[unit_of_days]
         call = line.call
         for name, given in (("dtype", call.dtype), ("weights", call.weights)):
             if given is not None:
@@ -93,8 +100,7 @@ class Times:
             return numbers, line.without_value(name)
         dtype = self.dtype
         if name in _SPREADS:
-            unit, multiple = _np.datetime_data(dtype)
-            dtype = _np.dtype(f"m8[{multiple}{unit}]")
+            dtype = self.spread
         given = line.call.options["fill_value"]
         fill = None if given is None else _times.fill(line.call.operator, given, dtype)
         values, missing = self._numbers(name, fill)
@@ -192,7 +198,7 @@ class Times:
         # The difference of two integers of 64 bits may need one bit more.
         above = (values.view(_np.uint64) - first.view(_np.uint64)).astype(_np.float64)
         below = (first.view(_np.uint64) - values.view(_np.uint64)).astype(_np.float64)
-        apart[kept] = _np.where(values >= first, above, -below)
+        apart[kept] = _np.where(values >= first, above, -below) * self.finer
         found = line.as_called(apart, name, line.present, fill_value=_np.nan)
         missing = _np.isnan(found)
         self._refuse(name, found >= 2.0**63)

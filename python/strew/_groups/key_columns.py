@@ -76,6 +76,8 @@ class _Numpy(Column):
             also = "; tuple(keys.T) has the columns of a matrix" if keys.ndim == 2 else ""
             if keys.ndim == 0 and keys.dtype.kind == "U":
                 also = "; pass the column itself, not its name"
+            elif keys.ndim == 0 and keys.dtype.kind == "O":
+                also = f", and is no {type(keys[()]).__name__}"
             raise ValueError(
                 f"factorize: a column of keys has {keys.ndim} dimensions: it must have 1{also}"
             )

@@ -128,7 +128,7 @@ def _of_lines(call: Call, held: Held) -> list[Made]:
         values = values.astype(own, copy=False).view(_np.int64)
     line = LongLine(call, lines, values, held.missing)
     if held.values.dtype.kind in "mM":
-        times = _instants.Times(line, own)
+        times = _instants.Times(line, own, held.kind.unit_of_days)
     found: list[Made] = []
     for reduce, name in zip(call.reduces, call.names, strict=True):
         made, missing = times.made(name) if times else _of_line(line, reduce, name)

@@ -152,11 +152,19 @@ def cast(src: Any, name: str) -> Any:
 
 def _given(operator: str, dtype: Any) -> str:
     """The name of the dtype that a caller gives: a name, or a dtype of any library."""
-    name = dtype if isinstance(dtype, str) else _name(dtype)
-    if rank(name) < 0:
-        # Types of Python and NumPy, and short names such as "i4".
-        with _suppress(TypeError):
-            name = _np.dtype(dtype).name
+    # What pandas has beside NumPy's, and types of pyarrow.
+    own = getattr(dtype, "numpy_dtype", None) or dtype
+    if hasattr(own, "to_pandas_dtype"):
+        with _suppress(NotImplementedError):
+            own = own.to_pandas_dtype()
+    name = own if isinstance(own, str) else _name(own)
+    # Polars and pandas write names such as Float32.
+    lower = "bool" if name.lower() == "boolean" else name.lower()
+    if rank(lower) >= 0:
+        return lower
+    # Types of Python and NumPy, and short names such as "i4".
+    with _suppress(TypeError):
+        name = _np.dtype(own).name
     if rank(name) < 0:
         raise TypeError(f"{operator}: dtype = {dtype!r}: it must be a dtype of numbers or bools")
     return name

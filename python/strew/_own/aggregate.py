@@ -449,10 +449,13 @@ def aggregate(
     values = (skipna, min_count, fill_value, ddof, exact, q, k, largest, n, periods, method)
     plain = all(map(_is, values, _USUAL))
     options = _options.PLAIN if plain else _options.checked(values)
-    if src is not None and type(src) is not _Array and _frame(src) is not None:
+    reader = None if src is None or type(src) is _Array else _frame(src)
+    if reader is not None:
         if by is not None:
             _by.refuse_beside(index, given, mode, ignore_index)
         elif index is None:
+            # Of rows that are not at hand, the error says so.
+            reader(src)
             raise _no_values.no_groups(src, [])
         given_frame = (src, by, index, reduce, dim, given, mode, ignore_index, dtype, weights)
         made = _tables.aggregate(*given_frame, options)

@@ -569,7 +569,8 @@ def gather(
     mode, ignore_index, plan
         As for `scatter`.
     fill_value : number, optional
-        The result for an index that is dropped: by default 0.
+        The result for an index that is dropped: by default 0, and missing for kinds of `src` that
+        have missing values.
     progress : bool or callable
         Whether to show how far the run is, as `strew.progress` does.
 

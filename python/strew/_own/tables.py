@@ -22,6 +22,7 @@ from .._arrays.frames import find as _find
 from .._arrays.kinds import Groups as _Groups
 from .._arrays.kinds import Made as _Made
 from .._arrays.kinds import find as _find_column
+from .._arrays.lines import plan_as_index as _plan_as_index
 from .._groups import any_kind as _any_kind
 from .._groups import by as _keys_of
 from .._groups.factorize import columns as _columns
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 # Reductions of columns whose values are no numbers: they need an order, or to be told apart.
 _OF_TEXT = frozenset("min max first last nth mode count nunique len".split())
 _PICKED = frozenset("min max first last nth mode".split())
+# Those that need neither.
+_UNORDERED = frozenset("first last nth count len".split())
 
 
 class GroupPlan(_Plan):
@@ -189,10 +192,15 @@ def aggregate(
     if isinstance(weights, str) or (weights is not None and _is_name(frame, weights)):
         used |= {weights}
         weights = _column(frame, "weights", weights)
+    frame.check_labels("weights", weights)
+    frame.check_labels("index", index)
     wanted = _wanted(frame, reduce, used)
     per_row = _per_row(wanted)
     if per_row and keys is not None:
         shown = {name: one.given for name, one in zip(keys.names, keys.columns, strict=True)}
+    elif per_row and shown:
+        rows = _np.asarray(_plan_as_index(index))
+        shown = {name: _at(column, rows) for name, column in shown.items()}
     found: dict[int, list[tuple[Any, Any]]] = {}
     for column in dict.fromkeys(one.column for one in wanted):
         places = [at for at, one in enumerate(wanted) if one.column == column]
@@ -223,9 +231,22 @@ def aggregate(
     for at in range(len(wanted)):
         for name, column in found[at]:
             if name in made:
-                raise ValueError(f"aggregate: two columns of the result have the name {name!r}")
+                raise _of_one_name(name, name in shown)
             made[name] = column
     return frame.made(made, per_row)
+
+
+def _at(column: Any, rows: Any) -> Any:
+    """The entries of a column at some rows; missing where a row is negative."""
+    none = rows < 0
+    if not none.any():
+        return _key_column(column).taken(rows)
+    # A table without rows has none to stand for what is missing.
+    if not len(column):
+        raise ValueError(
+            "aggregate: index has no groups, so the rows have no keys: pass the keys as by="
+        )
+    return _without(_key_column(column).taken(_np.where(none, 0, rows)), none)
 
 
 def _reduced(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
@@ -235,15 +256,35 @@ def _reduced(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
             return _any_kind.made(call, column)
         except TypeError:
             if not set(call.names) <= _OF_TEXT or call.weights is not None:
+                _check_names(call)
                 raise
     return _of_text(call, column)
+
+
+def _check_names(call: _Call) -> None:
+    """Raises if a reduction is none, whatever the values are."""
+    nothing = _np.zeros(0), _np.zeros(0, _np.int64)
+    named = [one for one in call.reduces if isinstance(one, str)]
+    _of_arrays(*nothing, named, 0, 0, "error", None, None, None, _options.PLAIN)
 
 
 def _of_text(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
     """Results of values that are no numbers, by the numbers that their order gives them."""
     keys = _key_column(column)
-    numbers, first = keys.numbered()
-    values = _np.ma.MaskedArray(numbers, numbers < 0)
+    if set(call.names) <= _UNORDERED:
+        # These need no order: the number of a value is its row.
+        first = _np.arange(len(column))
+        values = _np.ma.MaskedArray(first, _is_missing(column))
+    else:
+        try:
+            numbers, first = keys.numbered()
+        except TypeError as error:
+            named = ", ".join(name for name in call.names if name not in _UNORDERED)
+            raise TypeError(
+                f"aggregate: {named}: these values have no order that tells which is the smallest "
+                "or whether two are equal"
+            ) from error
+        values = _np.ma.MaskedArray(numbers, numbers < 0)
     found = []
     for name, (kind, made) in zip(call.names, _any_kind.made(call, values), strict=True):
         if name in _PICKED:
@@ -288,6 +329,17 @@ def _numbers_like(column: Any, values: Any) -> Any:
         pa: Any = _sys.modules["pyarrow"]
         return pa.array(values)
     return values
+
+
+def _is_missing(column: Any) -> Any:
+    """Where values of any kind are missing."""
+    module = type(column).__module__.partition(".")[0]
+    if module == "polars":
+        return column.is_null().to_numpy()
+    if module == "pyarrow":
+        return _np.asarray(column.is_null())
+    pandas: Any = _sys.modules["pandas"]
+    return _np.asarray(pandas.isna(column))
 
 
 def _without(column: Any, missing: Any) -> Any:
@@ -376,10 +428,10 @@ def _column(frame: Frame, argument: str, name: Any) -> Any:
         return level
     close = _difflib.get_close_matches(str(name), map(str, names), 1)
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+    shown = f"the columns are {shown}" if names else "the frame has no columns"
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise ValueError(
-        f"aggregate: {argument} names the column {name!r}, which is not there: the columns are "
-        f"{shown}{hint}"
+        f"aggregate: {argument} names the column {name!r}, which is not there: {shown}{hint}"
     )
 
 
@@ -409,6 +461,9 @@ def _named(frame: Frame, by: Any) -> tuple[list[Any], list[Any]]:
     if isinstance(by, (list, tuple)) and by:
         is_name = [isinstance(one, str) or _is_name(frame, one) for one in by]
         if any(is_name) and (all(is_name) or len(by) != frame.rows):
+            for one, named in zip(by, is_name, strict=True):
+                if not named:
+                    frame.check_labels("by", one)
             found = [
                 _column(frame, "by", one) if named else one
                 for one, named in zip(by, is_name, strict=True)
@@ -418,6 +473,8 @@ def _named(frame: Frame, by: Any) -> tuple[list[Any], list[Any]]:
     names_of, columns = _columns(by)
     if columns is None:
         columns = [by]
+    for one in columns:
+        frame.check_labels("by", one)
     return _with_names(names_of or [None] * len(columns), columns), columns
 
 
@@ -444,6 +501,9 @@ def _wanted(frame: Frame, reduce: Any, used: set[Any]) -> list[_Wanted]:
         return _distinct([one for name in columns for one in _of_column(name, reduces)])
     found: list[_Wanted] = []
     for name, given in reduce.items():
+        if hasattr(given, "aggfunc"):
+            # A NamedAgg of pandas.
+            given = (given.column, given.aggfunc)
         if isinstance(given, tuple):
             if len(given) != 2:
                 raise ValueError(
@@ -458,7 +518,7 @@ def _wanted(frame: Frame, reduce: Any, used: set[Any]) -> list[_Wanted]:
                     "of a reduction, or a function"
                 )
             found.append(_Wanted(column, one, name))
-        elif given == "len" and not _is_name(frame, name):
+        elif isinstance(given, str) and given == "len" and not _is_name(frame, name):
             found.append(_Wanted(None, "len", name))
         else:
             _column(frame, "reduce", name)
@@ -485,5 +545,14 @@ def _distinct(wanted: list[_Wanted]) -> list[_Wanted]:
     names = [one.result for one in wanted]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"aggregate: two columns of the result have the name {name!r}")
+            raise _of_one_name(name, False)
     return wanted
+
+
+def _of_one_name(name: Any, is_key: bool) -> ValueError:
+    """The error of results that have one name."""
+    what = "a key and a result" if is_key else "two columns of the result"
+    return ValueError(
+        f"aggregate: {what} have the name {name!r}: name the results, as in "
+        'reduce={"name": ("column", "mean")}'
+    )

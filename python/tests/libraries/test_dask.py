@@ -13,7 +13,7 @@ import pytest
 import strew
 import strew.dask as sd
 from distributed import Client, LocalCluster
-from strew import _chunked
+from strew._scale import chunked as _chunked
 
 NAMES = ["sum", "mean", "sumsq", "var", "std", "sem", "min", "max", "first", "last"]
 NAMES += ["argmin", "argmax", "len", "count", "any", "all", "anynan", "allnan"]

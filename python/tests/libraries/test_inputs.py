@@ -16,7 +16,7 @@ import pytest
 import strew
 import xarray as xr
 from inputs_reference import NAMES, expected
-from strew import _kinds
+from strew._arrays import kinds as _kinds
 
 VALUES = [5, None, 7, 1, 2, None, 7, 4]
 GROUPS = np.array([0, 1, 0, 2, 0, 1, 2, 0])

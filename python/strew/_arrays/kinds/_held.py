@@ -68,6 +68,8 @@ class Kind:
     nullable = False
     # Whether NaN is how the kind marks a missing value.
     nan_is_missing = False
+    # The unit of durations between dates, for a kind that has no durations of days.
+    unit_of_days: str | None = None
 
     def out(self, made: Made, groups: Groups) -> Any:
         """A result in this kind."""

@@ -26,6 +26,19 @@ def reader(kind: type) -> Callable[[str, str, Any], Held] | None:
     return read if issubclass(kind, known) else None
 
 
+def check_labels(operator: str, name: str, other: Any, src: Any) -> None:
+    """Raises if an argument has labels that differ from those of a column or frame."""
+    pd: Any = sys.modules["pandas"]
+    mine, others = getattr(src, "index", None), getattr(other, "index", None)
+    if not isinstance(mine, pd.Index) or not isinstance(others, pd.Index):
+        return
+    if len(mine) == len(others) and mine is not others and not mine.equals(others):
+        raise ValueError(
+            f"{operator}: {name} and src have different labels, but values go by their position: "
+            f"align them first, or pass {name}.to_numpy()"
+        )
+
+
 class _Pandas(Kind):
     def __init__(self, given: Any) -> None:
         self.given = given
@@ -34,6 +47,7 @@ class _Pandas(Kind):
         self.is_arrow = isinstance(dtype, pd.ArrowDtype)
         self.is_masked = not self.is_arrow and hasattr(dtype, "numpy_dtype")
         self.nullable = self.is_arrow or self.is_masked
+        self.unit_of_days = "s" if self.is_arrow else None
         subtype = getattr(dtype, "subtype", dtype)
         self.nan_is_missing = isinstance(subtype, _np.dtype) and subtype.kind in "fc"
 
@@ -74,15 +88,7 @@ class _Pandas(Kind):
         return self.given.iloc[places] if is_series else self.given.take(places)
 
     def check_labels(self, operator: str, name: str, other: Any, axis: Any) -> None:
-        pd: Any = sys.modules["pandas"]
-        mine, others = getattr(self.given, "index", None), getattr(other, "index", None)
-        if not isinstance(mine, pd.Index) or not isinstance(others, pd.Index):
-            return
-        if len(mine) == len(others) and mine is not others and not mine.equals(others):
-            raise ValueError(
-                f"{operator}: {name} and src have different labels, but values go by their "
-                f"position: align them first, or pass {name}.to_numpy()"
-            )
+        check_labels(operator, name, other, self.given)
 
 
 _MASKED = {

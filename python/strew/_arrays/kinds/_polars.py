@@ -22,6 +22,7 @@ def reader(kind: type) -> Callable[[str, str, Any], Held] | None:
 
 class _Polars(Kind):
     nullable = True
+    unit_of_days = "ms"
 
     def __init__(self, given: Any) -> None:
         self.given = given

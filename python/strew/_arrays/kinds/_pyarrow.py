@@ -23,6 +23,7 @@ def reader(kind: type) -> Callable[[str, str, Any], Held] | None:
 
 class _Arrow(Kind):
     nullable = True
+    unit_of_days = "s"
 
     def __init__(self, given: Any) -> None:
         self.given = given
