@@ -3,6 +3,7 @@
 //! Input files are never written to, and an output gets its name only when it is whole, so there is
 //! nothing to undo but the temporary files.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -48,10 +49,15 @@ pub(crate) fn remove_part_files() {
 pub(crate) struct Registered(PathBuf);
 
 impl Registered {
-    pub(crate) fn new(path: &Path) -> Self {
-        let (kept, own) = (path.to_owned(), path.to_owned());
-        temporary().push(kept);
-        Self(own)
+    /// Makes a temporary file or folder. An interrupt comes before that or finds it.
+    pub(crate) fn made<T: AsRef<Path>>(
+        make: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<(T, Self)> {
+        let mut paths = temporary();
+        let made = make()?;
+        let path = made.as_ref().to_owned();
+        paths.push(path.clone());
+        Ok((made, Self(path)))
     }
 }
 

@@ -201,8 +201,7 @@ impl Growing {
         let layout = layout.map_err(|p| Failure::file(to.path(), p))?;
         let bytes = (layout.len() * dtype.size()) as u64;
         let failed = |e: io::Error| unwritten(to.path(), &e);
-        let file = temporary(to.path()).map_err(failed)?;
-        let registered = Registered::new(file.path());
+        let (file, registered) = temporary(to.path()).map_err(failed)?;
         write_npy_header(&mut file.as_file(), dtype, shape).map_err(failed)?;
         Ok(Self {
             to: to.to.clone(),
@@ -289,16 +288,15 @@ impl Part {
     fn new(to: &Destination, tensors: &[(&str, &DynTensor)]) -> Result<Self> {
         let failed = |e: io::Error| unwritten(to.path(), &e);
         if to.format == Format::Zarr {
-            let folder = named().tempdir_in(directory(to.path())).map_err(failed)?;
-            let registered = Registered::new(folder.path());
+            let made = Registered::made(|| named().tempdir_in(directory(to.path())));
+            let (folder, registered) = made.map_err(failed)?;
             let inner = folder.path().join(WHOLE);
             fs::create_dir(&inner).map_err(failed)?;
             let filled = write_folder(&inner, tensors);
             filled.map_err(|f| f.in_file(to.path().display().to_string()))?;
             return Ok(Self::Folder(folder, registered));
         }
-        let file = temporary(to.path()).map_err(failed)?;
-        let registered = Registered::new(file.path());
+        let (file, registered) = temporary(to.path()).map_err(failed)?;
         fill(file.as_file(), to, tensors)?;
         file.as_file().sync_all().map_err(failed)?;
         Ok(Self::File(file, registered))
@@ -342,8 +340,7 @@ pub(crate) fn replace(
     fill: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<()> {
     let failed = |e: io::Error| unwritten(to.path(), &e);
-    let file = temporary(to.path()).map_err(failed)?;
-    let _registered = Registered::new(file.path());
+    let (file, _registered) = temporary(to.path()).map_err(failed)?;
     let mut buffered = BufWriter::with_capacity(1 << 20, file.as_file());
     fill(&mut buffered).map_err(failed)?;
     buffered.flush().map_err(failed)?;
@@ -360,17 +357,17 @@ fn named() -> Builder<'static, 'static> {
 }
 
 /// An empty file beside `path`, with the rights that a file of that name has or would get.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+fn temporary(path: &Path) -> io::Result<(NamedTempFile, Registered)> {
     let mut builder = named();
     #[cfg(unix)]
     let wide = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     #[cfg(unix)]
     builder.permissions(wide);
-    let file = builder.tempfile_in(directory(path))?;
+    let (file, registered) = Registered::made(|| builder.tempfile_in(directory(path)))?;
     if let Ok(existing) = fs::metadata(path) {
         file.as_file().set_permissions(existing.permissions())?;
     }
-    Ok(file)
+    Ok((file, registered))
 }
 
 fn fill(file: &File, to: &Destination, tensors: &[(&str, &DynTensor)]) -> Result<()> {
