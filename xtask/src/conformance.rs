@@ -2,7 +2,7 @@
 
 use crate::places::{cargo, command, target};
 use crate::stages::{Outcome, run};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 /// Run a folder of conformance vectors against the engine (--help tells more)
@@ -29,7 +29,7 @@ impl Conformance {
 
 /// Runs vectors with the tool that the tests of the whole workspace have built: by its name it would be built
 /// anew, with the library, which has other features as one package.
-pub(crate) fn with_tested(arguments: &[&str]) -> Outcome {
+pub(crate) fn with_tested(arguments: &[&OsStr]) -> Outcome {
     let tool = target(&format!(
         "debug/strew-vectors{}",
         std::env::consts::EXE_SUFFIX

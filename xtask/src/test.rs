@@ -7,9 +7,6 @@ use crate::{bench, conformance, readme, size};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Foreign vectors are run when this folder stands beside the checkout.
-const FOREIGN: &str = "../shared/conformance";
-
 /// The frameworks whose foreign vectors must all pass.
 const FRAMEWORKS: &str = "jax.,mindspore.,mxnet.,numpy.,numpy_groupies.,onnx.,openvino.,stablehlo.,tf.,torch.,torch_scatter.";
 
@@ -43,12 +40,15 @@ pub(crate) struct Test {
     /// Remove the environments of --all after their tests, and keep no downloads: 10 GB less
     #[arg(long, requires = "all")]
     frugal: bool,
+    /// Also run the conformance vectors of another folder
+    #[arg(long, value_name = "FOLDER")]
+    vectors: Option<PathBuf>,
 }
 
 impl Test {
     pub(crate) fn run(&self) -> ExitCode {
         let mut stages = Stages::default();
-        rust(&mut stages);
+        rust(&mut stages, self.vectors.as_deref());
         let venv = stages.run("virtual environment", || Venv::make("venv"));
         let wheel = stages.run("wheel", || {
             python::wheel(needs(venv.as_ref(), "virtual environment")?)
@@ -175,7 +175,7 @@ impl Test {
     }
 }
 
-fn rust(stages: &mut Stages) {
+fn rust(stages: &mut Stages, vectors: Option<&Path>) {
     stages.run("Rust tests", || {
         run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))
     });
@@ -185,14 +185,12 @@ fn rust(stages: &mut Stages) {
     );
     stages.run("Rust examples", examples);
     stages.run("conformance, own vectors", || {
-        conformance::with_tested(&["conformance"])
+        conformance::with_tested(&["conformance".as_ref()])
     });
-    if root().join(FOREIGN).is_dir() {
+    if let Some(folder) = vectors {
         stages.run("conformance, foreign vectors", || {
-            conformance::with_tested(&[FOREIGN, "--only", FRAMEWORKS])
+            conformance::with_tested(&[folder.as_os_str(), "--only".as_ref(), FRAMEWORKS.as_ref()])
         });
-    } else {
-        println!("\nThere is no {FOREIGN}: no foreign vectors to run.");
     }
     stages.run("demo", || {
         run(&mut cargo(["run", "--release", "--", "demo"]))
