@@ -67,8 +67,18 @@ def grouped(
     if dim is None or weights is not None or _any_kind.needed(src, index):
         names = _names_of(reduces)
         call = _Call(
-            *("aggregate", _of_arrays, index, reduces, names, dim, size, "drop", None),
-            *(dtype, weights, options),
+            "aggregate",
+            _of_arrays,
+            index,
+            reduces,
+            names,
+            dim,
+            size,
+            "drop",
+            None,
+            dtype,
+            weights,
+            options,
         )
         made = _any_kind.reduced(call, src, groups)
     else:

@@ -77,14 +77,25 @@ def of_arrays(
         if isinstance(options["q"], _np.ndarray):
             results = _quantiles.of_arrays(
                 _others(groups, _maker(rows, size, mode, ignore_index), src, dim, weights),
-                *(groups, src, reduces, dim, weights is not None, options),
+                groups,
+                src,
+                reduces,
+                dim,
+                weights is not None,
+                options,
             )
         elif weights is None and operators is None and not any(map(callable, reduces)):
             results = _run(groups, src, reduces, dim, None if options is _PLAIN else options)
         else:
             results = _with_plan(
-                *(operators, groups, _maker(rows, size, mode, ignore_index), src, reduces, dim),
-                *(weights, options),
+                operators,
+                groups,
+                _maker(rows, size, mode, ignore_index),
+                src,
+                reduces,
+                dim,
+                weights,
+                options,
             )
         if dtype is not None:
             results = tuple(_dtypes.rounded("aggregate", one, src, fill_value) for one in results)

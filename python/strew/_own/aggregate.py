@@ -478,8 +478,18 @@ def aggregate(
         src = _no_values.stand_in(index)
     if dim is None or weights is not None or _needed(src, index):
         call = _Call(
-            *("aggregate", _of_arrays, index, reduces, _names_of(reduces), dim, given, mode),
-            *(ignore_index, dtype, weights, options),
+            "aggregate",
+            _of_arrays,
+            index,
+            reduces,
+            _names_of(reduces),
+            dim,
+            given,
+            mode,
+            ignore_index,
+            dtype,
+            weights,
+            options,
         )
         results = _any_kind.reduced(call, src, _by.of_index(index))
     else:

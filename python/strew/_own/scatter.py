@@ -234,8 +234,20 @@ def scatter(
         dim_size = _one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
     if dim is None or _needed(src, index):
         made = _of_any_kind(
-            *(src, index, plan, dim, out, dim_size, reduce, mode, include_self, fill_value),
-            *(ignore_index, exact, dtype, options),
+            src,
+            index,
+            plan,
+            dim,
+            out,
+            dim_size,
+            reduce,
+            mode,
+            include_self,
+            fill_value,
+            ignore_index,
+            exact,
+            dtype,
+            options,
         )
         if begun:
             _log.call("scatter", begun, reduce=reduce, src=src, index=index, result=made)
@@ -358,8 +370,19 @@ def _of_any_kind(
     ) -> tuple[Any, ...]:
         is_plan = isinstance(index, _Plan)
         made = _of_arrays(
-            *(src, None if is_plan else index, index if is_plan else None, dim, out, size),
-            *(reduces[0], mode, include_self, fill_value, ignore_index, exact, dtype),
+            src,
+            None if is_plan else index,
+            index if is_plan else None,
+            dim,
+            out,
+            size,
+            reduces[0],
+            mode,
+            include_self,
+            fill_value,
+            ignore_index,
+            exact,
+            dtype,
             dict(options),
         )
         return (made,)
@@ -367,8 +390,18 @@ def _of_any_kind(
     skip = {"skipna": True} if skipna else {}
     of_call = _options.with_some(options | {"fill_value": fill_value} | skip)
     call = _Call(
-        *("scatter", run, index, [reduce], [name], dim, dim_size, mode, ignore_index),
-        *(dtype, None, of_call),
+        "scatter",
+        run,
+        index,
+        [reduce],
+        [name],
+        dim,
+        dim_size,
+        mode,
+        ignore_index,
+        dtype,
+        None,
+        of_call,
     )
     if out is not None:
         return _any_kind.into(call, src, out)
