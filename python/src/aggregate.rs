@@ -15,6 +15,14 @@ use strew::{
     aggregate_dyn,
 };
 
+/// The names of the aggregates that have a result for each value.
+#[pyfunction]
+#[pyo3(name = "_per_value")]
+pub(crate) fn per_value() -> Vec<&'static str> {
+    let all = Aggregate::all().filter(|aggregate| aggregate.is_per_value());
+    all.map(Aggregate::name).collect()
+}
+
 /// What the caller says beside the names of the aggregates.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]

@@ -47,7 +47,7 @@ mod _strew {
     #[pymodule_export]
     use crate::accumulator::{Accumulator, accumulator_from_bytes};
     #[pymodule_export]
-    use crate::aggregate::{aggregate, groups, members};
+    use crate::aggregate::{aggregate, groups, members, per_value};
     #[pymodule_export]
     use crate::command::command;
     #[pymodule_export]

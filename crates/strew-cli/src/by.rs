@@ -21,12 +21,6 @@ use strew::{
 };
 use strew_io::{Chunk, DataSet, Frame, Groups, NO_GROUP, Part, Rows};
 
-/// Aggregates with a result for each value, and none for each group.
-const OF_VALUES: [&str; 10] = [
-    "softmax", "cumsum", "cumprod", "cummin", "cummax", "cumcount", "shift", "rank", "sort",
-    "argsort",
-];
-
 /// What is asked for.
 struct Call<'a> {
     keys: Vec<String>,
@@ -88,8 +82,8 @@ pub(crate) fn by(
     json: bool,
     out: &mut impl Write,
 ) -> Result<()> {
-    let mut each = wanted.iter().map(|one| one.name());
-    if let Some(name) = each.find(|name| OF_VALUES.contains(name)) {
+    if let Some(each) = wanted.iter().find(|one| one.is_per_value()) {
+        let name = each.name();
         let why = format!("{name} has a result for each value; --by gives one for each group");
         return Err(Failure::new(why).for_operator(NAME).for_argument(REDUCE));
     }

@@ -19,7 +19,7 @@ from .._native import hints as _hints
 from .._native import options as _options
 from .._strew import Plan as _Plan
 from .._strew import _aggregate as _run
-from .._strew import _groups
+from .._strew import _groups, _per_value
 from . import keys as _keys
 from . import quantiles as _quantiles
 from .apply import apply as _apply
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 _PLAIN = _options.PLAIN
 
 # Reductions with a result for each value.
-PER_VALUE = frozenset(
-    "softmax cumsum cumprod cummin cummax cumcount shift rank sort argsort".split()
-)
+PER_VALUE = frozenset(_per_value())
 
 
 def of_arrays(

@@ -172,6 +172,18 @@ impl Aggregate {
         named.map_or("", |(name, _)| name)
     }
 
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ALL.iter().map(|(_, aggregate)| *aggregate)
+    }
+
+    /// Whether it has a result for each value, and not for each group.
+    #[must_use]
+    pub fn is_per_value(self) -> bool {
+        let statistic = self.statistic(&AggregateOptions::default());
+        statistic.is_some_and(Statistic::is_of_each)
+    }
+
     /// What is made of values of a type, and what stands where nothing is made: one, or one for
     /// each of several fractions.
     pub(crate) fn summaries(
