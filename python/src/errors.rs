@@ -1,14 +1,15 @@
 //! Problems as Python exceptions of the class that the framework raises.
 
 use crate::objects::text;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{
     PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError, PyRuntimeError,
     PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
-use strew::{Bounds, Class, Error, OutOfRange, Problem};
+use pyo3::types::{PyTuple, PyType};
+use strew::{Bounds, Class, Error, IndexValue, OutOfRange, Problem};
 
 /// The exception for an error of the core.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
@@ -32,9 +33,81 @@ fn raise_saying(py: Python<'_>, error: &Error, message: &str) -> PyErr {
     };
     // A str that PyO3 makes of the message later would panic where memory is short.
     match text(py, message) {
-        Ok(message) => PyErr::from_type(class, message.unbind()),
+        Ok(message) => described(py, PyErr::from_type(class, message.unbind()), error),
         Err(error) => error,
     }
+}
+
+/// The exception with what its message says as attributes, which are None where it says nothing.
+fn described(py: Python<'_>, raised: PyErr, error: &Error) -> PyErr {
+    // Those are raised where there may be no memory for more.
+    if !matches!(error.class(), Class::Memory | Class::Interrupt) {
+        // They help, but the message says all: it does not fail for their sake.
+        let _ = describe(raised.value(py).as_any(), error);
+    }
+    raised
+}
+
+fn describe(raised: &Bound<'_, PyAny>, error: &Error) -> PyResult<()> {
+    let (py, problem) = (raised.py(), error.problem());
+    let (mut position, mut value, mut limit, mut expected) = (None, None, None, None);
+    match problem {
+        Problem::IndexOutOfBounds {
+            position: at,
+            value: found,
+            size,
+            ..
+        } => {
+            position = Some(PyTuple::new(py, at)?);
+            value = Some(match found {
+                IndexValue::Integer(found) => found.into_bound_py_any(py)?,
+                IndexValue::Float(found) => found.into_bound_py_any(py)?,
+            });
+            limit = *size;
+        }
+        Problem::Axis {
+            value: found, rank, ..
+        } => {
+            value = Some(found.into_bound_py_any(py)?);
+            limit = Some(*rank);
+        }
+        Problem::DType {
+            found,
+            expected: may,
+            ..
+        } => {
+            value = Some(found.to_string().into_bound_py_any(py)?);
+            expected = Some(may);
+        }
+        Problem::Shape {
+            found,
+            expected: may,
+            ..
+        } => {
+            value = Some(PyTuple::new(py, found)?.into_any());
+            expected = Some(may);
+        }
+        Problem::Value {
+            value: found,
+            expected: may,
+            ..
+        }
+        | Problem::Kind {
+            found,
+            expected: may,
+            ..
+        } => {
+            value = Some(found.into_bound_py_any(py)?);
+            expected = Some(may);
+        }
+        _ => {}
+    }
+    raised.setattr("operator", error.operator())?;
+    raised.setattr("argument", problem.argument())?;
+    raised.setattr("position", position)?;
+    raised.setattr("value", value)?;
+    raised.setattr("limit", limit)?;
+    raised.setattr("expected", expected)
 }
 
 /// The exception for an error; one about a number out of bounds says which argument leaves such

@@ -1,6 +1,6 @@
 //! What can go wrong: one [`Error`] that names operator, argument, position, value and limit.
 //!
-//! The rooms below the dialects report a [`Problem`]; the dialect adds the operator's name and
+//! What lies below the dialects reports a [`Problem`]; the dialect adds the operator's name and
 //! the [`Class`] of exception that its framework raises for such a problem.
 
 use crate::tensor::dtype::DType;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re as _re
 import sys as _sys
 from contextlib import suppress as _suppress
 from typing import TYPE_CHECKING
@@ -40,9 +39,11 @@ _REDUCTIONS = ("count", "max", "mean", "median", "min", "prod", "quantile", "std
 def explain(error: BaseException, src: Any, index: Any) -> None:
     """Adds to an error which reduction, axis or function was meant, where that can be told."""
     said = _errors.said(error)
-    unknown = _re.search(r'reduce = "(\w+)": it must be one of ([^;]*)', said)
-    if unknown:
-        _add(error, _reduction(unknown[1], unknown[2].split(", ")))
+    argument, expected = (getattr(error, name, None) for name in ("argument", "expected"))
+    one_of = "it must be one of "
+    if argument == "reduce" and expected and expected.startswith(one_of):
+        known = expected.removeprefix(one_of).partition(";")[0].split(", ")
+        _add(error, _reduction(error.value.strip('"'), known))  # type: ignore[attr-defined]
     elif isinstance(error, MemoryError):
         _add(error, _many_groups(index))
     elif isinstance(error, TypeError) and "src must be an array" in said:
