@@ -188,77 +188,38 @@ _MEASURED = """\
 _REASONS = """\
 Reasons for what grows:
 
-- *lists* (W1b): single values in no order go into lists by block of the destination from 4 threads
-  on. Each thread lists a stretch of the index, and then joins some blocks. The index is read once
-  in all, but each update is written to a list and read again, which takes about as long as one
-  thread takes for it.
-- *by destination*: each thread reads the whole index, to find the updates of its own cells. Short
-  rows are the dearest: finding an update takes as long as joining it (W2f, W4).
-- *an index that ascends*: all threads check that it does, and then each reads only its own stretch.
-  The index is read twice, by any number of threads. Sorted rows of 8 take 1.5 times the
-  processor time of one thread with 2 threads, and 2.1 times with 16.
-- *by destination, long rows*: one thread reads all rows of the source in their order (W2b). Each
-  of several threads reads only some of them, so the processor cannot fetch the next one ahead. Rows
-  that are sorted are read in order by all threads. Rows that are grouped (W2a) are out of order on
-  one thread, too.
+- *lists* (W1b): from 4 threads on, single values in no order are listed by block of the
+  destination. The lists take about as long as the whole run of one thread. Into a destination that
+  no cache holds (W1c), one thread makes lists, too.
+- *by destination*: each thread reads the whole index to find the updates of its own cells. For
+  short rows, finding an update takes as long as joining it (W2f, W4). Of long rows (W2b), each
+  thread reads only some, so the processor cannot fetch the next one ahead.
+- *an index that ascends*: all threads check that it does, and then each reads its own stretch.
 - W2a-f16: one thread adds to a table in float32, and several group the rows.
-- A run by destination gives each thread at least 12 MiB of updates: W2f, with 64 MB, uses at most 5
-  threads. Lists take at least 4 MiB of updates per thread: 16 threads for W1b and W1c.
-- Lists of the updates of a destination that no cache holds (W1c) and columns of elements (W3) are
-  level: one thread makes such lists, too.
 
-## Balance and hot cells
+## What bounds the speed-up
 
-A run by destination cuts the destination where a sample of the index says, with 256 values of the
-sample per thread. 64 parts then take at most 1.2 times the mean of their updates.
-
-- A hot row of 256 bytes or more: threads share its columns, in pieces of 128 bytes or more.
-- A hot single cell of a float sum cannot be shared out. The order of its additions is fixed, so
-  one thread makes all of them. If a part *p* of all updates goes to one cell, no number of threads
-  makes the run more than 1/*p* times as fast. There are no more parts than that is worth.
-- Sums and products of integers, minima and maxima do not depend on the order. With rows of at most
-  64 bytes and a destination that fits the second-level cache of a core, each thread has a table of
-  the destination for its stretch of the updates, whichever cells they go to. Exact sums do the same
-  with larger destinations.
-- Single values in order, and narrow rows of which one takes more than a third of the updates, use
+- A thread by destination has at least 12 MiB of updates (W2f: 5 threads), one with lists 4 MiB
+  (W1b, W1c: 16 threads).
+- Threads share the columns of a hot row of 256 bytes or more.
+- A hot cell of a float sum has one thread, because the order of its additions is fixed. If a part
+  *p* of all updates goes to one cell, the run is at most 1/*p* times as fast.
+- Sums and products of integers, minima and maxima do not depend on the order. If rows have at most
+  64 bytes and a core's second-level cache holds the destination, each thread has a table of it for
+  its stretch of the updates. Exact sums do so with larger destinations, too.
+- Single values in order, and narrow rows of which one takes more than a third of the updates, have
   one thread.
+- A sample of the index says where the destination is cut. 64 parts then take at most 1.2 times the
+  mean of their updates.
 
 ## What was tried
 
-Processor time in ms on two cores of a virtual server (Intel Xeon with AVX-512) with other work
-beside, both ways taking turns in one process, medians of 3 calls, 2026-11-27:
+Processor time in ms with 4, 16 and 64 threads, on two cores (Intel Xeon with AVX-512), 2026-11-27:
 
-| row | way | 1 thread | 4 | 8 | 16 | 64 |
-|---|---|---|---|---|---|---|
-| W1b | by destination, 5 threads at most | 41 | 90 | 92 | 94 | 102 |
-| W1b | lists, 30 threads at most | 41 | 79 | 76 | 86 | 102 |
-| W1b | lists in rounds of 1 MiB per thread | 41 | 122 | 127 | 178 | 242 |
-
-In rounds, the lists stay in the caches, but the threads wait for each other twice in each round.
-
-Both ways in turn in two processes, one number of threads after the other, medians of 5 calls, with
-nothing else running:
-
-| row | way | 1 thread | 4 | 8 | 16 | 32 | 64 |
-|---|---|---|---|---|---|---|---|
-| W1b | by destination, 5 threads at most | 48 | 89 | 108 | 113 | 108 | 108 |
-| W1b | lists, 30 threads at most | 48 | 91 | 83 | 109 | 145 | 142 |
-
-Shorter lists have more room that stays empty, so a run makes at most as many as give each thread
-4 MiB of updates: 16 for W1b. They take no more processor time than 5 threads by destination, and
-16 threads share it.
-
-Rows listed by their places in the source, in another run:
-
-| row | way | 1 thread | 4 | 8 | 16 | 64 |
-|---|---|---|---|---|---|---|
-| 2M rows of 64 into 200k, zipf 1.1 | by destination (chosen) | 73 | 123 | 149 | 178 | 238 |
-| 2M rows of 64 into 200k, zipf 1.1 | lists | 77 | 136 | 143 | 155 | 206 |
-| W2f | by destination (chosen) | 9 | 32 | 34 | 13 | 33 |
-| W2f | lists | 10 | 38 | 41 | 53 | 68 |
-
-With 16 threads the trial at the beginning of W2f chose one. Lists of rows of 64 take 11% more with
-4 threads and 13% less with 16. They save reading the index, but not the rows out of order.
+- W1b in lists: 91, 109, 142; by destination 89, 113, 108. Lists are used, by at most 16 threads.
+- W1b in lists, in rounds of 1 MiB per thread: 122, 178, 242; at once 79, 86, 102. Not used.
+- 2M rows of 64, zipf 1.1, in lists: 136, 155, 206; by destination 123, 178, 238. Not used.
+- W2f in lists: 38, 53, 68; by destination 32, 13 (a trial chose one thread), 33. Not used.
 """
 
 # What stands before the second table.
@@ -266,18 +227,8 @@ _MODEL = """\
 ## A model of a large machine
 
 These figures are predicted by `strew explain --machine`, not measured: for cores as fast as those
-here, which reach 200 GB/s together (one core has the bandwidth that it has here). A run takes the
-longer of two times:
-
-- that of the thread with most updates: their number, by the time of an update here. The tool
-  measures that time on a sample of the updates, with one thread and with two. A thread that reads
-  the whole index has the time of looking at each of its values besides.
-- the bytes that the run moves, divided by the bandwidth.
-
-All updates of a cell are joined by one thread, so the hottest cell bounds the speed-up of runs that
-are shared out by destination. The model leaves out that cores share caches, and that a thread takes
-time to wake up. `cargo xtask bench --scaling --check` compares it with real times on 1 and 2
-threads. It has not been compared with a machine of more than two cores.
+here, which reach 200 GB/s together. [explain.md](explain.md#on-another-machine) says how.
+The model has not been compared with a machine of more than two cores.
 
 ![predicted speed-up by the number of cores](scaling.svg)
 
