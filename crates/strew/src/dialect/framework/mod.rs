@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `operator` | An operator as data: [`Operator`](operator::Operator), its arguments, and [`Arguments`](operator::Arguments), the values of a call by name. |
+//! | `declaration` | One declaration for each operator: a macro that makes its row, its typed and its `_dyn` function. |
 //! | `call` | [`Call`](call::Call): a checked call, and the framework whose errors it reports. |
 //! | `bounds` | What an index outside an axis means, for frameworks that agree. |
 //! | `checks` | Checks of arguments that frameworks make in the same words. |
@@ -20,6 +21,7 @@ pub(crate) mod call;
 pub(crate) mod checks;
 pub(crate) mod composite;
 pub(crate) mod custom;
+pub(crate) mod declaration;
 pub(crate) mod gather_forms;
 pub(crate) mod index_tuples;
 pub(crate) mod indexing;

@@ -50,6 +50,21 @@ impl Argument {
         }
     }
 
+    /// One of a declaration: its kind comes with its default.
+    pub(crate) const fn declared(
+        name: &'static str,
+        (kind, default): (Kind, Option<&'static str>),
+        doc: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            kind,
+            default,
+            doc,
+            words: &[],
+        }
+    }
+
     /// What it is when it is not passed.
     pub(crate) const fn or(mut self, default: &'static str) -> Self {
         self.default = Some(default);

@@ -14,33 +14,21 @@ pub(crate) mod tensor_scatter;
 use crate::dialect::framework::bounds::DROP;
 use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::checks::wrong_value;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::operator::{Arguments, Operator};
+use crate::dialect::framework::scatter_forms::in_place;
 use strew_engine::checks::{expect_dtype, expect_no_zero};
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{DType, DynView};
+use strew_kernel::tensor::{DType, DynView, DynViewMut};
 
-pub use crate::dialect::mindspore::elements::{
-    scatter, scatter_dyn, tensor_scatter_elements, tensor_scatter_elements_dyn,
-};
-pub use rows::{
-    scatter_add, scatter_add_dyn, scatter_div, scatter_div_dyn, scatter_max, scatter_max_dyn,
-    scatter_min, scatter_min_dyn, scatter_mul, scatter_mul_dyn, scatter_sub, scatter_sub_dyn,
-    scatter_update, scatter_update_dyn,
-};
-pub use scatter_nd::{
-    scatter_nd, scatter_nd_add, scatter_nd_add_dyn, scatter_nd_div, scatter_nd_div_dyn,
-    scatter_nd_dyn, scatter_nd_max, scatter_nd_max_dyn, scatter_nd_min, scatter_nd_min_dyn,
-    scatter_nd_mul, scatter_nd_mul_dyn, scatter_nd_sub, scatter_nd_sub_dyn, scatter_nd_update,
-    scatter_nd_update_dyn,
-};
-pub use tensor_scatter::{
-    tensor_scatter_add, tensor_scatter_add_dyn, tensor_scatter_div, tensor_scatter_div_dyn,
-    tensor_scatter_max, tensor_scatter_max_dyn, tensor_scatter_min, tensor_scatter_min_dyn,
-    tensor_scatter_mul, tensor_scatter_mul_dyn, tensor_scatter_sub, tensor_scatter_sub_dyn,
-    tensor_scatter_update, tensor_scatter_update_dyn,
-};
+pub use elements::*;
+pub use rows::*;
+pub use scatter_nd::*;
+pub use tensor_scatter::*;
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     rows::SCATTER_ADD,
@@ -80,11 +68,11 @@ pub enum Device {
 }
 
 impl Device {
-    fn parse(name: &str) -> Result<Self, Problem> {
-        match name {
-            "cpu" => Ok(Self::Cpu),
-            "gpu" => Ok(Self::Gpu),
-            _ => Err(wrong_value("device", name, "it must be cpu or gpu")),
+    fn from_table(args: &mut Arguments<'_>) -> Result<Self, Problem> {
+        match args.optional_text("device").as_deref() {
+            None | Some("cpu") => Ok(Self::Cpu),
+            Some("gpu") => Ok(Self::Gpu),
+            Some(name) => Err(wrong_value("device", name, "it must be cpu or gpu")),
         }
     }
 
@@ -96,20 +84,10 @@ impl Device {
     }
 }
 
-/// The bounds rule of the argument `device`, [`DEVICE`].
-fn device_bounds(args: &mut Arguments<'_>) -> Result<Bounds, Problem> {
-    let word = args.optional_text("device");
-    let device = word.as_deref().map(Device::parse).transpose()?;
-    Ok(device.unwrap_or_default().bounds())
-}
+const DEVICE: &str =
+    "whose rule holds for indices out of range: on the CPU they are an error, on the GPU left out";
 
-pub(crate) const DEVICE: Argument = Argument::needed(
-    "device",
-    Kind::Text,
-    "whose rule holds for indices out of range: on the CPU they are an error, on the GPU left out",
-)
-.or("cpu")
-.of(&["cpu", "gpu"]);
+const DEVICES: &[&str] = &["cpu", "gpu"];
 
 pub(crate) const MAX: Combine = Combine::Max(Nan::Propagate);
 
@@ -167,6 +145,22 @@ fn promotes(from: DType, to: DType) -> bool {
         (F32, F64) => true,
         _ => false,
     }
+}
+
+/// Updates that join the parameter, in place.
+fn into_parameter<'a>(
+    combine: Combine,
+    input_x: DynViewMut<'a>,
+    cells: Destinations<'a>,
+    updates: DynView<'a>,
+) -> Result<Scatter<'a>, Problem> {
+    in_place(
+        ("input_x", input_x),
+        cells,
+        Reduction::into_self(combine),
+        "updates",
+        updates,
+    )
 }
 
 /// Nothing is divided by zero.

@@ -2,161 +2,87 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_torch_index, is_rust_index};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::torch::arguments::INPUT;
+use crate::dialect::framework::declaration::*;
+use crate::dialect::torch::arguments::DIM;
 use crate::dialect::torch::{call, class, context};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::{Bounds, Negative};
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::gather::Gather;
-use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{
-    AsTensor, DType, Dims, DynTensor, DynView, Element, Held, Index, Tensor,
-};
+use strew_kernel::error::Problem;
+use strew_kernel::tensor::{DType, Dims, Held};
 
-pub(super) const GATHER: Operator = Operator {
-    name: "torch.gather",
-    summary: "The elements of input that index names along dim",
-    arguments: &[
-        READ,
-        Argument::needed(
-            "dim",
-            Kind::Int,
-            "the axis that index points along; negative counts from the end",
-        ),
-        Argument::needed(
-            "index",
-            Kind::Tensor,
-            "from where along dim each element comes: int32 or int64, no larger than input apart from dim",
-        ),
-        Argument::needed(
-            "sparse_grad",
-            Kind::Bool,
-            "what a gradient would be; taken, and without effect",
-        )
-        .or("False"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        let dim = args.int("dim")?;
-        lower_gather("torch.gather", input, dim, args.tensor("index")?)
-    },
-};
+const READ: &str = "the tensor to read from: any shape and dtype";
 
-pub(super) const TAKE_ALONG_DIM: Operator = Operator {
-    name: "torch.take_along_dim",
-    summary: "The elements of input that indices name along dim, both broadcast apart from dim",
-    arguments: &[
-        READ,
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "from where along dim each element comes: int64, of input's rank; negative counts from the end",
-        ),
-        Argument::needed(
-            "dim",
-            Kind::Int,
-            "the axis that indices point along; None: input and indices as one row each",
-        )
-        .or("None"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        let indices = args.tensor("indices")?;
-        lower_take(
-            "torch.take_along_dim",
-            input,
-            indices,
-            args.optional_int("dim"),
-        )
-    },
-};
+operators! {
+    <T: Element, I: Index> dyn<'a> (
+        input: tensor<T> => READ;
+        dim: int => DIM;
+        index: tensor<I> =>
+            "from where along dim each element comes: int32 or int64, no larger than input apart from dim";
+        - sparse_grad: bool = false => "what a gradient would be; taken, and without effect";
+    ) -> out;
 
-const READ: Argument = Argument {
-    doc: "the tensor to read from: any shape and dtype",
-    ..INPUT
-};
-
-/// The elements of `input` that `index` names along `dim`: the way back of
-/// [`scatter`](super::scatter).
-///
-/// For a 3-d tensor and `dim == 0`: `out[i][j][k] = input[index[i][j][k]][j][k]`. Bits are copied.
-///
-/// * `index`: integers in `0..input.shape[dim]`, of as many dimensions as `input` (0-d counts
-///   as 1-d), no larger than `input` apart from `dim`. The result has its shape. An empty one of
-///   any type gives an empty result.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let input = array![[1, 2], [3, 4]];
-/// let out = strew::torch::gather(&input, 1, &array![[0i64, 0], [1, 0]])?;
-/// assert_eq!(out.as_slice(), [1, 1, 4, 3]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
-/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn gather<T: Element, I: Index>(
-    input: impl AsTensor<T>,
-    dim: i64,
-    index: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let input = input.as_tensor().of_rust();
-    lower_gather("torch.gather", input, dim, index.as_tensor().of_rust())?.run_typed()
+    /// The elements of `input` that `index` names along `dim`: the way back of
+    /// [`scatter`](super::scatter).
+    ///
+    /// For a 3-d tensor and `dim == 0`: `out[i][j][k] = input[index[i][j][k]][j][k]`. Bits are
+    /// copied.
+    ///
+    /// * `index`: integers in `0..input.shape[dim]`, of as many dimensions as `input` (0-d counts
+    ///   as 1-d), no larger than `input` apart from `dim`. The result has its shape. An empty one
+    ///   of any type gives an empty result.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let input = array![[1, 2], [3, 4]];
+    /// let out = strew::torch::gather(&input, 1, &array![[0i64, 0], [1, 0]])?;
+    /// assert_eq!(out.as_slice(), [1, 1, 4, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
+    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    pub fn gather, pub fn gather_dyn = lower_gather;
+    const GATHER = "torch.gather":
+        "The elements of input that index names along dim";
 }
 
-/// [`gather`] with element types known at run time, and the same errors.
-pub fn gather_dyn<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Result<DynTensor> {
-    lower_gather("torch.gather", input, dim, index)?.run_dyn()
-}
+operators! {
+    <T: Element, I: Index> dyn<'a> (
+        input: tensor<T> => READ;
+        indices: tensor<I> =>
+            "from where along dim each element comes: int64, of input's rank; negative counts from the end";
+        dim: optional_int =>
+            "the axis that indices point along; None: input and indices as one row each";
+    ) -> out;
 
-/// The elements of `input` that `indices` name along `dim`, where both are broadcast apart from
-/// `dim`.
-///
-/// * `indices`: integers in `-input.shape[dim]..input.shape[dim]`, of as many dimensions as
-///   `input`; negative ones count from the end.
-/// * `dim`: `None`: elements of `input`, row by row, as a 1-d tensor; `indices` are integers,
-///   and not negative.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let input = array![[10, 30, 20], [60, 40, 50]];
-/// let out = strew::torch::take_along_dim(&input, &array![[1i64], [0]], Some(1))?;
-/// assert_eq!(out.as_slice(), [30, 60]);
-/// let out = strew::torch::take_along_dim(&input, &array![[5i64, 0]], None)?;
-/// assert_eq!((out.shape(), out.as_slice()), (&[2][..], &[50, 10][..]));
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`gather`].
-pub fn take_along_dim<T: Element, I: Index>(
-    input: impl AsTensor<T>,
-    indices: impl AsTensor<I>,
-    dim: Option<i64>,
-) -> Result<Tensor<T>> {
-    let input = input.as_tensor().of_rust();
-    lower_take(
-        "torch.take_along_dim",
-        input,
-        indices.as_tensor().of_rust(),
-        dim,
-    )?
-    .run_typed()
-}
-
-/// [`take_along_dim`] with element types known at run time, and the same errors.
-pub fn take_along_dim_dyn<'a>(
-    input: DynView<'a>,
-    indices: DynView<'a>,
-    dim: Option<i64>,
-) -> Result<DynTensor> {
-    lower_take("torch.take_along_dim", input, indices, dim)?.run_dyn()
+    /// The elements of `input` that `indices` name along `dim`, where both are broadcast apart from
+    /// `dim`.
+    ///
+    /// * `indices`: integers in `-input.shape[dim]..input.shape[dim]`, of as many dimensions as
+    ///   `input`; negative ones count from the end.
+    /// * `dim`: `None`: elements of `input`, row by row, as a 1-d tensor; `indices` are integers,
+    ///   and not negative.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let input = array![[10, 30, 20], [60, 40, 50]];
+    /// let out = strew::torch::take_along_dim(&input, &array![[1i64], [0]], Some(1))?;
+    /// assert_eq!(out.as_slice(), [30, 60]);
+    /// let out = strew::torch::take_along_dim(&input, &array![[5i64, 0]], None)?;
+    /// assert_eq!((out.shape(), out.as_slice()), (&[2][..], &[50, 10][..]));
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`gather`].
+    pub fn take_along_dim, pub fn take_along_dim_dyn = lower_take;
+    const TAKE_ALONG_DIM = "torch.take_along_dim":
+        "The elements of input that indices name along dim, both broadcast apart from dim";
 }
 
 fn lower_gather<'a>(

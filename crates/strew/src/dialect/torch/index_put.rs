@@ -3,154 +3,59 @@
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::is_rust_index;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
-use crate::dialect::torch::arguments::{INPUT, in_place};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::torch::arguments::pair;
 use crate::dialect::torch::put::{ACCUMULATE, assign_or_add};
 use crate::dialect::torch::{Input, Refusal, call, context, index_class, index_error};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::Destinations;
 use strew_kernel::elementwise::nonzero::{nonzero, unravel};
-use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{
-    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Tensor, TensorViewMut,
-};
+use strew_kernel::error::Problem;
+use strew_kernel::tensor::{DType, Dims, Held};
 
-const TUPLE: [Argument; 4] = [
-    INPUT,
-    Argument::needed(
-        "indices",
-        Kind::Tensors,
-        "one tensor for each of the first axes: int32 or int64, or bool for as many axes as it has; None: all of the axis",
-    ),
-    Argument::needed(
-        "values",
-        Kind::Tensor,
-        "the elements, of input's dtype; broadcast to the shape of what indices name",
-    ),
-    ACCUMULATE,
-];
+pair! {
+    <T: Element> (
+        indices: tensors =>
+            "one tensor for each of the first axes: int32 or int64, or bool for as many axes as it has; None: all of the axis";
+        values: tensor<T> =>
+            "the elements, of input's dtype; broadcast to the shape of what indices name";
+        accumulate: bool = false => ACCUMULATE;
+    );
 
-pub(super) const INDEX_PUT: Operator = Operator {
-    name: "torch.index_put",
-    summary: "A copy of input with values at what a tuple of tensors names: input[indices] = values",
-    arguments: &TUPLE,
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        index_put_from_table(args, "torch.index_put", input.into())
-    },
-};
+    /// `input` with `values` at what `indices` name: `input[indices] = values`.
+    ///
+    /// * `indices`: for each of the first axes a tensor of `int32` or `int64`, which are broadcast
+    ///   together, or `None` for all of the axis. A `bool` tensor stands for as many axes as it
+    ///   has, and names where it is true. Negative indices count from the end.
+    /// * `values`: broadcast to the shape of what is named: that of the tensors in the place of
+    ///   their axes, or in front if these are not neighbours, and the other axes.
+    /// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use strew::TensorView;
+    ///
+    /// let input = array![[1, 2, 3], [4, 5, 6]];
+    /// let columns = TensorView::from(&[-1i64, 0]).into_dyn();
+    /// let out = strew::torch::index_put(&input, &[None, Some(columns)], &[70, 80], true)?;
+    /// assert_eq!(out.as_slice(), [81, 2, 73, 84, 5, 76]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for indices: their number, types, shapes and values;
+    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    pub fn index_put, pub fn index_put_dyn = lower;
+    const INDEX_PUT = "torch.index_put":
+        "A copy of input with values at what a tuple of tensors names: input[indices] = values";
 
-pub(super) const INDEX_PUT_: Operator = Operator {
-    name: "torch.index_put_",
-    summary: "Puts values, in place, at what a tuple of tensors names: input[indices] = values",
-    arguments: &in_place(TUPLE),
-    returns: &["input"],
-    lower: |args| {
-        let input = args.target("input")?;
-        index_put_from_table(args, "torch.index_put_", input.into())
-    },
-};
-
-fn index_put_from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    input: Input<'a>,
-) -> Result<Call<'a>> {
-    let indices = args.tensors("indices")?;
-    let values = args.tensor("values")?;
-    let accumulate = args.bool_or("accumulate", false);
-    lower_index_put(operator, input, &indices, values, accumulate)
+    pub fn index_put_, pub fn index_put_dyn_;
+    const INDEX_PUT_ = "torch.index_put_":
+        "Puts values, in place, at what a tuple of tensors names: input[indices] = values";
 }
 
-/// `input` with `values` at what `indices` name: `input[indices] = values`.
-///
-/// * `indices`: for each of the first axes a tensor of `int32` or `int64`, which are broadcast
-///   together, or `None` for all of the axis. A `bool` tensor stands for as many axes as it has,
-///   and names where it is true. Negative indices count from the end.
-/// * `values`: broadcast to the shape of what is named: that of the tensors in the place of their
-///   axes, or in front if these are not neighbours, and the other axes.
-/// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
-///
-/// ```
-/// use ndarray::array;
-/// use strew::TensorView;
-///
-/// let input = array![[1, 2, 3], [4, 5, 6]];
-/// let columns = TensorView::from(&[-1i64, 0]).into_dyn();
-/// let out = strew::torch::index_put(&input, &[None, Some(columns)], &[70, 80], true)?;
-/// assert_eq!(out.as_slice(), [81, 2, 73, 84, 5, 76]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for indices: their number, types, shapes and values;
-/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_put<T: Element>(
-    input: impl AsTensor<T>,
-    indices: &[Option<DynView>],
-    values: impl AsTensor<T>,
-    accumulate: bool,
-) -> Result<Tensor<T>> {
-    lower_index_put(
-        "torch.index_put",
-        input.as_tensor().of_rust().into(),
-        indices,
-        values.as_tensor().of_rust(),
-        accumulate,
-    )?
-    .run_typed()
-}
-
-/// [`index_put`] with element types known at run time, and the same errors.
-pub fn index_put_dyn<'a>(
-    input: DynView<'a>,
-    indices: &[Option<DynView<'a>>],
-    values: DynView<'a>,
-    accumulate: bool,
-) -> Result<DynTensor> {
-    lower_index_put("torch.index_put", input.into(), indices, values, accumulate)?.run_dyn()
-}
-
-/// [`index_put`] in place.
-///
-/// # Errors
-/// As [`index_put`]; `input` is then unchanged.
-pub fn index_put_<'a, T: Element>(
-    input: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView>],
-    values: impl AsTensor<T>,
-    accumulate: bool,
-) -> Result<()> {
-    lower_index_put(
-        "torch.index_put_",
-        input.into().into_dyn().into(),
-        indices,
-        values.as_tensor().of_rust(),
-        accumulate,
-    )?
-    .run_in_place()
-}
-
-/// [`index_put_`] with element types known at run time, and the same errors.
-pub fn index_put_dyn_<'a>(
-    input: DynViewMut<'a>,
-    indices: &[Option<DynView<'a>>],
-    values: DynView<'a>,
-    accumulate: bool,
-) -> Result<()> {
-    lower_index_put(
-        "torch.index_put_",
-        input.into(),
-        indices,
-        values,
-        accumulate,
-    )?
-    .run_in_place()
-}
-
-fn lower_index_put<'a>(
+fn lower<'a>(
     operator: &'static str,
     input: Input<'a>,
     indices: &[Option<DynView<'a>>],

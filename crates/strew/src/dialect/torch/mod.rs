@@ -27,28 +27,18 @@ use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::tensor::{DType, Dims, DynView, DynViewMut};
 
 pub(crate) use crate::dialect::framework::call::context;
-pub use crate::dialect::torch::reduce::Reduce;
-pub use crate::dialect::torch::scatter::Join;
-pub use crate::dialect::torch::segment::{Segments, segment_reduce, segment_reduce_dyn};
-pub use gather::{gather, gather_dyn, take_along_dim, take_along_dim_dyn};
-pub use index::add::{index_add, index_add_, index_add_dyn, index_add_dyn_};
-pub use index::copy::{index_copy, index_copy_, index_copy_dyn, index_copy_dyn_};
-pub use index::fill::{index_fill, index_fill_, index_fill_dyn, index_fill_dyn_};
-pub use index::reduce::{index_reduce, index_reduce_, index_reduce_dyn, index_reduce_dyn_};
-pub use index_put::{index_put, index_put_, index_put_dyn, index_put_dyn_};
-pub use put::{
-    masked_scatter, masked_scatter_, masked_scatter_dyn, masked_scatter_dyn_, put, put_, put_dyn,
-    put_dyn_,
-};
-pub use reduce::{scatter_reduce, scatter_reduce_, scatter_reduce_dyn, scatter_reduce_dyn_};
-pub use scatter::{
-    scatter, scatter_, scatter_add, scatter_add_, scatter_add_dyn, scatter_add_dyn_, scatter_dyn,
-    scatter_dyn_, scatter_value, scatter_value_, scatter_value_dyn, scatter_value_dyn_,
-};
-pub use slice::{select_scatter, select_scatter_dyn, slice_scatter, slice_scatter_dyn};
-pub use strided::{
-    as_strided_scatter, as_strided_scatter_dyn, diagonal_scatter, diagonal_scatter_dyn,
-};
+pub use gather::*;
+pub use index::add::*;
+pub use index::copy::*;
+pub use index::fill::*;
+pub use index::reduce::*;
+pub use index_put::*;
+pub use put::*;
+pub use reduce::*;
+pub use scatter::*;
+pub use segment::*;
+pub use slice::*;
+pub use strided::*;
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     scatter::SCATTER,

@@ -3,257 +3,86 @@
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::is_rust_index;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
-use crate::dialect::torch::arguments::{INPUT, in_place};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::torch::arguments::pair;
 use crate::dialect::torch::{Input, Refusal, call, class, context, index_class, index_error};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::elementwise::nonzero::{nonzero, unravel};
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Held, Index, Tensor, TensorViewMut,
-};
+use strew_kernel::tensor::{DType, Held};
 
-pub(super) const ACCUMULATE: Argument = Argument::needed(
-    "accumulate",
-    Kind::Bool,
-    "whether elements are added to what is there, instead of replacing it",
-)
-.or("False");
+pub(super) const ACCUMULATE: &str =
+    "whether elements are added to what is there, instead of replacing it";
 
-const POSITIONS: [Argument; 4] = [
-    INPUT,
-    Argument::needed(
-        "index",
-        Kind::Tensor,
-        "positions in input, counted row by row: int64, of any shape; negative counts from the end",
-    ),
-    Argument::needed(
-        "source",
-        Kind::Tensor,
-        "the elements, of input's dtype: as many as index has, row by row",
-    ),
-    ACCUMULATE,
-];
+pair! {
+    <T: Element, I: Index> (
+        index: tensor<I> =>
+            "positions in input, counted row by row: int64, of any shape; negative counts from the end";
+        source: tensor<T> => "the elements, of input's dtype: as many as index has, row by row";
+        accumulate: bool = false => ACCUMULATE;
+    );
 
-const MASKED: [Argument; 3] = [
-    INPUT,
-    Argument::needed(
-        "mask",
-        Kind::Tensor,
-        "bool: which cells are written; of a shape that broadcasts with input's",
-    ),
-    Argument::needed(
-        "source",
-        Kind::Tensor,
-        "the elements, of input's dtype, taken row by row: at least as many as mask is true",
-    ),
-];
+    /// `input` with elements of `source` at the positions of `index`, counted row by row.
+    ///
+    /// * `index`: integers, of any shape; negative positions count from the end.
+    /// * `source`: as many elements as `index`, of any shape.
+    /// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let input = array![[4, 3, 5], [6, 7, 8]];
+    /// let out = strew::torch::put(&input, &[1i64, -3], &[9, 10], false)?;
+    /// assert_eq!(out.as_slice(), [4, 9, 5, 10, 7, 8]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for another number of elements and a position out of
+    /// bounds, [`Class::Runtime`](crate::Class::Runtime) for dtypes and overlap.
+    pub fn put, pub fn put_dyn = lower_put;
+    const PUT = "torch.put":
+        "A copy of input with elements of source at the positions of index, counted row by row";
 
-pub(super) const PUT: Operator = Operator {
-    name: "torch.put",
-    summary: "A copy of input with elements of source at the positions of index, counted row by row",
-    arguments: &POSITIONS,
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        put_from_table(args, "torch.put", input.into())
-    },
-};
-
-pub(super) const PUT_: Operator = Operator {
-    name: "torch.put_",
-    summary: "Puts elements of source, in place, at the positions of index, counted row by row",
-    arguments: &in_place(POSITIONS),
-    returns: &["input"],
-    lower: |args| {
-        let input = args.target("input")?;
-        put_from_table(args, "torch.put_", input.into())
-    },
-};
-
-pub(super) const MASKED_SCATTER: Operator = Operator {
-    name: "torch.masked_scatter",
-    summary: "A copy of input with elements of source, in order, where mask is true",
-    arguments: &MASKED,
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        masked_from_table(args, "torch.masked_scatter", input.into())
-    },
-};
-
-pub(super) const MASKED_SCATTER_: Operator = Operator {
-    name: "torch.masked_scatter_",
-    summary: "Puts elements of source, in place and in order, where mask is true",
-    arguments: &in_place(MASKED),
-    returns: &["input"],
-    lower: |args| {
-        let input = args.target("input")?;
-        masked_from_table(args, "torch.masked_scatter_", input.into())
-    },
-};
-
-fn put_from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    input: Input<'a>,
-) -> Result<Call<'a>> {
-    let index = args.tensor("index")?;
-    let source = args.tensor("source")?;
-    let accumulate = args.bool_or("accumulate", false);
-    lower_put(operator, input, index, source, accumulate)
+    pub fn put_, pub fn put_dyn_;
+    const PUT_ = "torch.put_":
+        "Puts elements of source, in place, at the positions of index, counted row by row";
 }
 
-fn masked_from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    input: Input<'a>,
-) -> Result<Call<'a>> {
-    let mask = args.tensor("mask")?;
-    lower_masked(operator, input, mask, args.tensor("source")?)
-}
+pair! {
+    <T: Element> (
+        mask: tensor<bool> =>
+            "bool: which cells are written; of a shape that broadcasts with input's";
+        source: tensor<T> =>
+            "the elements, of input's dtype, taken row by row: at least as many as mask is true";
+    );
 
-/// `input` with elements of `source` at the positions of `index`, counted row by row.
-///
-/// * `index`: integers, of any shape; negative positions count from the end.
-/// * `source`: as many elements as `index`, of any shape.
-/// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let input = array![[4, 3, 5], [6, 7, 8]];
-/// let out = strew::torch::put(&input, &[1i64, -3], &[9, 10], false)?;
-/// assert_eq!(out.as_slice(), [4, 9, 5, 10, 7, 8]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for another number of elements and a position out of
-/// bounds, [`Class::Runtime`](crate::Class::Runtime) for dtypes and overlap.
-pub fn put<T: Element, I: Index>(
-    input: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    source: impl AsTensor<T>,
-    accumulate: bool,
-) -> Result<Tensor<T>> {
-    lower_put(
-        "torch.put",
-        input.as_tensor().of_rust().into(),
-        index.as_tensor().of_rust(),
-        source.as_tensor().of_rust(),
-        accumulate,
-    )?
-    .run_typed()
-}
+    /// `input` with elements of `source`, in order, where `mask` is true.
+    ///
+    /// * `mask`: of a shape that broadcasts with `input`'s; in place, to it.
+    /// * `source`: of any shape, with at least as many elements as `mask` is true; they are taken
+    ///   row by row, and the rest is not used.
+    ///
+    /// ```
+    /// let mask = [true, false, true, true];
+    /// let out = strew::torch::masked_scatter(&[1, 2, 3, 4], &mask, &[10, 20, 30, 40])?;
+    /// assert_eq!(out.as_slice(), [10, 2, 20, 30]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Runtime`](crate::Class::Runtime).
+    pub fn masked_scatter, pub fn masked_scatter_dyn = lower_masked;
+    const MASKED_SCATTER = "torch.masked_scatter":
+        "A copy of input with elements of source, in order, where mask is true";
 
-/// [`put`] with element types known at run time, and the same errors.
-pub fn put_dyn<'a>(
-    input: DynView<'a>,
-    index: DynView<'a>,
-    source: DynView<'a>,
-    accumulate: bool,
-) -> Result<DynTensor> {
-    lower_put("torch.put", input.into(), index, source, accumulate)?.run_dyn()
-}
-
-/// [`put`] in place.
-///
-/// # Errors
-/// As [`put`]; `input` is then unchanged.
-pub fn put_<'a, T: Element, I: Index>(
-    input: impl Into<TensorViewMut<'a, T>>,
-    index: impl AsTensor<I>,
-    source: impl AsTensor<T>,
-    accumulate: bool,
-) -> Result<()> {
-    lower_put(
-        "torch.put_",
-        input.into().into_dyn().into(),
-        index.as_tensor().of_rust(),
-        source.as_tensor().of_rust(),
-        accumulate,
-    )?
-    .run_in_place()
-}
-
-/// [`put_`] with element types known at run time, and the same errors.
-pub fn put_dyn_<'a>(
-    input: DynViewMut<'a>,
-    index: DynView<'a>,
-    source: DynView<'a>,
-    accumulate: bool,
-) -> Result<()> {
-    lower_put("torch.put_", input.into(), index, source, accumulate)?.run_in_place()
-}
-
-/// `input` with elements of `source`, in order, where `mask` is true.
-///
-/// * `mask`: of a shape that broadcasts with `input`'s; in place, to it.
-/// * `source`: of any shape, with at least as many elements as `mask` is true; they are taken row
-///   by row, and the rest is not used.
-///
-/// ```
-/// let mask = [true, false, true, true];
-/// let out = strew::torch::masked_scatter(&[1, 2, 3, 4], &mask, &[10, 20, 30, 40])?;
-/// assert_eq!(out.as_slice(), [10, 2, 20, 30]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Runtime`](crate::Class::Runtime).
-pub fn masked_scatter<T: Element>(
-    input: impl AsTensor<T>,
-    mask: impl AsTensor<bool>,
-    source: impl AsTensor<T>,
-) -> Result<Tensor<T>> {
-    lower_masked(
-        "torch.masked_scatter",
-        input.as_tensor().of_rust().into(),
-        mask.as_tensor().of_rust(),
-        source.as_tensor().of_rust(),
-    )?
-    .run_typed()
-}
-
-/// [`masked_scatter`] with element types known at run time, and the same errors.
-pub fn masked_scatter_dyn<'a>(
-    input: DynView<'a>,
-    mask: DynView<'a>,
-    source: DynView<'a>,
-) -> Result<DynTensor> {
-    lower_masked("torch.masked_scatter", input.into(), mask, source)?.run_dyn()
-}
-
-/// [`masked_scatter`] in place.
-///
-/// # Errors
-/// As [`masked_scatter`]; `input` is then unchanged.
-pub fn masked_scatter_<'a, T: Element>(
-    input: impl Into<TensorViewMut<'a, T>>,
-    mask: impl AsTensor<bool>,
-    source: impl AsTensor<T>,
-) -> Result<()> {
-    lower_masked(
-        "torch.masked_scatter_",
-        input.into().into_dyn().into(),
-        mask.as_tensor().of_rust(),
-        source.as_tensor().of_rust(),
-    )?
-    .run_in_place()
-}
-
-/// [`masked_scatter_`] with element types known at run time, and the same errors.
-pub fn masked_scatter_dyn_<'a>(
-    input: DynViewMut<'a>,
-    mask: DynView<'a>,
-    source: DynView<'a>,
-) -> Result<()> {
-    lower_masked("torch.masked_scatter_", input.into(), mask, source)?.run_in_place()
+    pub fn masked_scatter_, pub fn masked_scatter_dyn_;
+    const MASKED_SCATTER_ = "torch.masked_scatter_":
+        "Puts elements of source, in place and in order, where mask is true";
 }
 
 pub(super) fn assign_or_add(accumulate: bool) -> Reduction {

@@ -2,78 +2,80 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::wrong_value;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
-use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::torch::arguments::{DIM, pair};
 use crate::dialect::torch::scatter::{INDEX, SRC, Updates, describe};
 use crate::dialect::torch::{Input, call, class, context};
 use std::str::FromStr;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_kernel::error::{Error, Problem, Result};
+use strew_kernel::error::{Error, Problem};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{
-    AsTensor, DynTensor, DynView, DynViewMut, Element, Index, Tensor, TensorViewMut,
-};
 
-const ARGUMENTS: [Argument; 6] = [
-    INPUT,
-    DIM,
-    INDEX,
-    SRC,
-    Argument::needed(
-        "reduce",
-        Kind::Text,
-        "sum, prod, mean, amax or amin; of strew's own, exact_sum or exact_mean: rounded once",
-    )
-    .of(&[
-        "sum",
-        "prod",
-        "mean",
-        "amax",
-        "amin",
-        "exact_sum",
-        "exact_mean",
-    ]),
-    Argument::needed(
-        "include_self",
-        Kind::Bool,
-        "whether what input holds takes part where elements of src go",
-    )
-    .or("True"),
-];
+pair! {
+    <T: Element, I: Index> (
+        dim: int => DIM;
+        index: tensor<I> => INDEX;
+        src: tensor<T> => SRC;
+        reduce: word<Reduce> =>
+            "sum, prod, mean, amax or amin; of strew's own, exact_sum or exact_mean: rounded once",
+            &["sum", "prod", "mean", "amax", "amin", "exact_sum", "exact_mean"];
+        include_self: bool = true =>
+            "whether what input holds takes part where elements of src go";
+    );
 
-pub(super) const SCATTER_REDUCE: Operator = Operator {
-    name: "torch.scatter_reduce",
-    summary: "A copy of input with elements of src reduced into the cells that index names along dim",
-    arguments: &ARGUMENTS,
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        from_table(args, "torch.scatter_reduce", input.into())
-    },
-};
+    /// `input` with elements of `src` reduced into the cells that `index` names along `dim`.
+    ///
+    /// For a 3-d tensor and `dim == 0` and the sum: `out[index[i][j][k]][j][k] += src[i][j][k]`,
+    /// for every element of `index`, in row-major order.
+    ///
+    /// * `index`: integers in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
+    ///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`.
+    /// * `include_self`: whether what `input` holds takes part. If not, cells that are not
+    ///   addressed still keep it.
+    ///
+    /// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integer means are
+    /// rounded down. NaN propagates through `amax` and `amin`; of equal values the first stays.
+    ///
+    /// ```
+    /// use strew::torch::{Reduce, scatter_reduce};
+    ///
+    /// let out = scatter_reduce(
+    ///     &[1.0f32, 2.0, 3.0, 4.0],
+    ///     0,
+    ///     &[0i64, 1, 0, 1, 2, 1],
+    ///     &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+    ///     Reduce::Sum,
+    ///     false,
+    /// )?;
+    /// assert_eq!(out.as_slice(), [4.0, 12.0, 5.0, 4.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// In place:
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use strew::torch::{Reduce, scatter_reduce_};
+    ///
+    /// let mut table = array![[1.0, 5.0], [2.0, 6.0]];
+    /// scatter_reduce_(&mut table, 1, &array![[0i64, 0], [1, 0]], &array![[7.0, 3.0], [4.0, 9.0]], Reduce::Amax, true)?;
+    /// assert_eq!(table, array![[7.0, 5.0], [9.0, 6.0]]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
+    /// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has
+    /// not, [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    pub fn scatter_reduce,
+    /// Words are PyTorch's.
+    pub fn scatter_reduce_dyn = lower;
+    const SCATTER_REDUCE = "torch.scatter_reduce":
+        "A copy of input with elements of src reduced into the cells that index names along dim";
 
-pub(super) const SCATTER_REDUCE_: Operator = Operator {
-    name: "torch.scatter_reduce_",
-    summary: "Reduces elements of src, in place, into the cells that index names along dim",
-    arguments: &in_place(ARGUMENTS),
-    returns: &["input"],
-    lower: |args| {
-        let input = args.target("input")?;
-        from_table(args, "torch.scatter_reduce_", input.into())
-    },
-};
-
-fn from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    input: Input<'a>,
-) -> Result<Call<'a>> {
-    let dim = args.int("dim")?;
-    let index = args.tensor("index")?;
-    let src = args.tensor("src")?;
-    let reduce = args.text("reduce")?;
-    let include_self = args.bool_or("include_self", true);
-    lower(operator, input, dim, index, src, &reduce, include_self)
+    pub fn scatter_reduce_, pub fn scatter_reduce_dyn_;
+    const SCATTER_REDUCE_ = "torch.scatter_reduce_":
+        "Reduces elements of src, in place, into the cells that index names along dim";
 }
 
 /// How elements that go to the same cell are reduced.
@@ -173,138 +175,6 @@ impl FromStr for Reduce {
     fn from_str(name: &str) -> Result<Self> {
         Self::parse_any(name).map_err(|p| context("torch.scatter_reduce", class).error(p))
     }
-}
-
-/// `input` with elements of `src` reduced into the cells that `index` names along `dim`.
-///
-/// For a 3-d tensor and `dim == 0` and the sum: `out[index[i][j][k]][j][k] += src[i][j][k]`, for
-/// every element of `index`, in row-major order.
-///
-/// * `index`: integers in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
-///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`.
-/// * `include_self`: whether what `input` holds takes part. If not, cells that are not addressed
-///   still keep it.
-///
-/// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integer means are
-/// rounded down. NaN propagates through `amax` and `amin`; of equal values the first stays.
-///
-/// ```
-/// use strew::torch::{Reduce, scatter_reduce};
-///
-/// let out = scatter_reduce(
-///     &[1.0f32, 2.0, 3.0, 4.0],
-///     0,
-///     &[0i64, 1, 0, 1, 2, 1],
-///     &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
-///     Reduce::Sum,
-///     false,
-/// )?;
-/// assert_eq!(out.as_slice(), [4.0, 12.0, 5.0, 4.0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// In place:
-///
-/// ```
-/// use ndarray::array;
-/// use strew::torch::{Reduce, scatter_reduce_};
-///
-/// let mut table = array![[1.0, 5.0], [2.0, 6.0]];
-/// scatter_reduce_(&mut table, 1, &array![[0i64, 0], [1, 0]], &array![[7.0, 3.0], [4.0, 9.0]], Reduce::Amax, true)?;
-/// assert_eq!(table, array![[7.0, 5.0], [9.0, 6.0]]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
-/// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not,
-/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn scatter_reduce<T: Element, I: Index>(
-    input: impl AsTensor<T>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    src: impl AsTensor<T>,
-    reduce: Reduce,
-    include_self: bool,
-) -> Result<Tensor<T>> {
-    lower(
-        "torch.scatter_reduce",
-        input.as_tensor().of_rust().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        src.as_tensor().of_rust(),
-        reduce.name(),
-        include_self,
-    )?
-    .run_typed()
-}
-
-/// [`scatter_reduce`] with element types known at run time, and words as PyTorch's. The errors are
-/// the same.
-pub fn scatter_reduce_dyn<'a>(
-    input: DynView<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    src: DynView<'a>,
-    reduce: &str,
-    include_self: bool,
-) -> Result<DynTensor> {
-    lower(
-        "torch.scatter_reduce",
-        input.into(),
-        dim,
-        index,
-        src,
-        reduce,
-        include_self,
-    )?
-    .run_dyn()
-}
-
-/// [`scatter_reduce`] in place.
-///
-/// # Errors
-/// As [`scatter_reduce`]; `input` is then unchanged.
-pub fn scatter_reduce_<'a, T: Element, I: Index>(
-    input: impl Into<TensorViewMut<'a, T>>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    src: impl AsTensor<T>,
-    reduce: Reduce,
-    include_self: bool,
-) -> Result<()> {
-    lower(
-        "torch.scatter_reduce_",
-        input.into().into_dyn().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        src.as_tensor().of_rust(),
-        reduce.name(),
-        include_self,
-    )?
-    .run_in_place()
-}
-
-/// [`scatter_reduce_`] with element types known at run time, and words as PyTorch's. The errors are
-/// the same.
-pub fn scatter_reduce_dyn_<'a>(
-    input: DynViewMut<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    src: DynView<'a>,
-    reduce: &str,
-    include_self: bool,
-) -> Result<()> {
-    lower(
-        "torch.scatter_reduce_",
-        input.into(),
-        dim,
-        index,
-        src,
-        reduce,
-        include_self,
-    )?
-    .run_in_place()
 }
 
 fn lower<'a>(

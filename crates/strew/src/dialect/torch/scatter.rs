@@ -2,8 +2,9 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_torch_index, wrong_value};
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
-use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::Arguments;
+use crate::dialect::torch::arguments::{DIM, INPUT, in_place, pair};
 use crate::dialect::torch::{Input, call, class, context};
 use std::str::FromStr;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
@@ -11,30 +12,20 @@ use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::Reduction;
-use strew_kernel::error::{Error, Problem, Result};
+use strew_kernel::error::{Error, Problem};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Held, Index, Scalar, Tensor,
-    TensorViewMut,
-};
+use strew_kernel::tensor::{DType, Held};
 
-pub(super) const INDEX: Argument = Argument::needed(
-    "index",
-    Kind::Tensor,
-    "where along dim each element of src goes: int32 or int64, no larger than src, nor than input apart from dim",
-);
+pub(super) const INDEX: &str = "where along dim each element of src goes: int32 or int64, no larger than src, nor than input apart from dim";
 
-pub(super) const SRC: Argument = Argument::needed(
-    "src",
-    Kind::Tensor,
-    "the elements to write, of input's dtype; only its leading corner of index's shape is used",
-);
+pub(super) const SRC: &str =
+    "the elements to write, of input's dtype; only its leading corner of index's shape is used";
 
 const ARGUMENTS: [Argument; 6] = [
-    INPUT,
-    DIM,
-    INDEX,
-    SRC.or("None"),
+    Argument::needed("input", Kind::Tensor, INPUT),
+    Argument::needed("dim", Kind::Int, DIM),
+    Argument::needed("index", Kind::Tensor, INDEX),
+    Argument::needed("src", Kind::Tensor, SRC).or("None"),
     Argument::needed(
         "value",
         Kind::Scalar,
@@ -49,8 +40,6 @@ const ARGUMENTS: [Argument; 6] = [
     .or("None")
     .of(&["add", "multiply"]),
 ];
-
-const ADD: [Argument; 4] = [INPUT, DIM, INDEX, SRC];
 
 pub(super) const SCATTER: Operator = Operator {
     name: "torch.scatter",
@@ -74,27 +63,38 @@ pub(super) const SCATTER_: Operator = Operator {
     },
 };
 
-pub(super) const SCATTER_ADD: Operator = Operator {
-    name: "torch.scatter_add",
-    summary: "A copy of input with elements of src added to the cells that index names along dim",
-    arguments: &ADD,
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        add_from_table(args, "torch.scatter_add", input.into())
-    },
-};
+pair! {
+    <T: Element, I: Index> (
+        dim: int => DIM;
+        index: tensor<I> => INDEX;
+        src: tensor<T> => SRC;
+    );
 
-pub(super) const SCATTER_ADD_: Operator = Operator {
-    name: "torch.scatter_add_",
-    summary: "Adds elements of src, in place, to the cells that index names along dim",
-    arguments: &in_place(ADD),
-    returns: &["input"],
-    lower: |args| {
-        let input = args.target("input")?;
-        add_from_table(args, "torch.scatter_add_", input.into())
-    },
-};
+    /// `input` with elements of `src` added to the cells that `index` names along `dim`.
+    ///
+    /// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] += src[i][j][k]`, for every
+    /// element of `index` in row-major order: [`scatter_reduce`](super::scatter_reduce) by sum.
+    /// Sums of 16-bit floats accumulate in `f32` and are rounded once; integers wrap; for bool it
+    /// is a logical or.
+    ///
+    /// Shapes and types are those of [`scatter`].
+    ///
+    /// ```
+    /// let out = strew::torch::scatter_add(&[1.0, 2.0], 0, &[1i64, 1, 0], &[10.0, 20.0, 30.0])?;
+    /// assert_eq!(out.as_slice(), [31.0, 32.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter`].
+    pub fn scatter_add, pub fn scatter_add_dyn = lower_add;
+    const SCATTER_ADD = "torch.scatter_add":
+        "A copy of input with elements of src added to the cells that index names along dim";
+
+    pub fn scatter_add_, pub fn scatter_add_dyn_;
+    const SCATTER_ADD_ = "torch.scatter_add_":
+        "Adds elements of src, in place, to the cells that index names along dim";
+}
 
 fn from_table<'a>(
     args: &mut Arguments<'a>,
@@ -120,16 +120,6 @@ fn from_table<'a>(
         }
     };
     lower(operator, input, dim, index, updates, reduce.as_deref())
-}
-
-fn add_from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    input: Input<'a>,
-) -> Result<Call<'a>> {
-    let dim = args.int("dim")?;
-    let index = args.tensor("index")?;
-    lower_add(operator, input, dim, index, args.tensor("src")?)
 }
 
 fn refuse(operator: &'static str, problem: Problem) -> Error {
@@ -176,241 +166,75 @@ impl FromStr for Join {
     }
 }
 
-/// `input` with elements of `src` written into the cells that `index` names along `dim`.
-///
-/// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] = src[i][j][k]`, for every element
-/// of `index` in row-major order, so that of several the last one stays.
-///
-/// * `index`: integers in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
-///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`. An
-///   empty one of any shape and type changes nothing.
-/// * `reduce`: `Some`: elements are added to what is there, or multiplied with it.
-///
-/// ```
-/// use strew::torch::{Join, scatter};
-///
-/// let out = scatter(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30], None)?;
-/// assert_eq!(out.as_slice(), [20, 2, 30]);
-/// let out = scatter(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30], Some(Join::Multiply))?;
-/// assert_eq!(out.as_slice(), [20, 2, 900]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
-/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn scatter<T: Element, I: Index>(
-    input: impl AsTensor<T>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    src: impl AsTensor<T>,
-    reduce: Option<Join>,
-) -> Result<Tensor<T>> {
-    of_src(
-        "torch.scatter",
-        input.as_tensor().of_rust().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        src.as_tensor().of_rust(),
-        reduce.map(|reduce| reduce.name()),
-    )?
-    .run_typed()
+pair! {
+    <T: Element, I: Index> (
+        dim: int;
+        index: tensor<I>;
+        src: tensor<T>;
+        reduce: optional_word<Join>;
+    );
+
+    /// `input` with elements of `src` written into the cells that `index` names along `dim`.
+    ///
+    /// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] = src[i][j][k]`, for every
+    /// element of `index` in row-major order, so that of several the last one stays.
+    ///
+    /// * `index`: integers in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
+    ///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`.
+    ///   An empty one of any shape and type changes nothing.
+    /// * `reduce`: `Some`: elements are added to what is there, or multiplied with it.
+    ///
+    /// ```
+    /// use strew::torch::{Join, scatter};
+    ///
+    /// let out = scatter(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30], None)?;
+    /// assert_eq!(out.as_slice(), [20, 2, 30]);
+    /// let out = scatter(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30], Some(Join::Multiply))?;
+    /// assert_eq!(out.as_slice(), [20, 2, 900]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
+    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    pub fn scatter,
+    /// Words are PyTorch's.
+    pub fn scatter_dyn = of_src;
+    "torch.scatter";
+
+    pub fn scatter_, pub fn scatter_dyn_;
+    "torch.scatter_";
 }
 
-/// [`scatter`] with element types known at run time, and words as PyTorch's. The errors are the
-/// same.
-pub fn scatter_dyn<'a>(
-    input: DynView<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    src: DynView<'a>,
-    reduce: Option<&str>,
-) -> Result<DynTensor> {
-    of_src("torch.scatter", input.into(), dim, index, src, reduce)?.run_dyn()
-}
+pair! {
+    <T: Element, I: Index> (
+        dim: int;
+        index: tensor<I>;
+        value: scalar;
+        reduce: optional_word<Join>;
+    );
 
-/// [`scatter`] in place.
-///
-/// # Errors
-/// As [`scatter`]; `input` is then unchanged.
-pub fn scatter_<'a, T: Element, I: Index>(
-    input: impl Into<TensorViewMut<'a, T>>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    src: impl AsTensor<T>,
-    reduce: Option<Join>,
-) -> Result<()> {
-    of_src(
-        "torch.scatter_",
-        input.into().into_dyn().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        src.as_tensor().of_rust(),
-        reduce.map(|reduce| reduce.name()),
-    )?
-    .run_in_place()
-}
+    /// [`scatter`] of one number: it goes into every cell that `index` names along `dim`.
+    ///
+    /// `value` is made an element of `T`: fractions are cut off for integers, everything but zero
+    /// is true.
+    ///
+    /// ```
+    /// let out = strew::torch::scatter_value(&[2.0f32; 4], 0, &[1i64, 3, 3], 1.5, "add".parse().ok())?;
+    /// assert_eq!(out.as_slice(), [2.0, 3.5, 2.0, 5.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter`]; [`Class::Runtime`](crate::Class::Runtime) too for a `value` that `T` cannot
+    /// hold.
+    pub fn scatter_value,
+    /// Words are PyTorch's.
+    pub fn scatter_value_dyn = of_value;
+    "torch.scatter";
 
-/// [`scatter_`] with element types known at run time, and words as PyTorch's. The errors are the
-/// same.
-pub fn scatter_dyn_<'a>(
-    input: DynViewMut<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    src: DynView<'a>,
-    reduce: Option<&str>,
-) -> Result<()> {
-    of_src("torch.scatter_", input.into(), dim, index, src, reduce)?.run_in_place()
-}
-
-/// [`scatter`] of one number: it goes into every cell that `index` names along `dim`.
-///
-/// `value` is made an element of `T`: fractions are cut off for integers, everything but zero is
-/// true.
-///
-/// ```
-/// let out = strew::torch::scatter_value(&[2.0f32; 4], 0, &[1i64, 3, 3], 1.5, "add".parse().ok())?;
-/// assert_eq!(out.as_slice(), [2.0, 3.5, 2.0, 5.0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter`]; [`Class::Runtime`](crate::Class::Runtime) too for a `value` that `T` cannot
-/// hold.
-pub fn scatter_value<T: Element, I: Index>(
-    input: impl AsTensor<T>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    value: impl Into<Scalar>,
-    reduce: Option<Join>,
-) -> Result<Tensor<T>> {
-    of_value(
-        "torch.scatter",
-        input.as_tensor().of_rust().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        value.into(),
-        reduce.map(|reduce| reduce.name()),
-    )?
-    .run_typed()
-}
-
-/// [`scatter_value`] with element types known at run time, and words as PyTorch's. The errors are
-/// the same.
-pub fn scatter_value_dyn<'a>(
-    input: DynView<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    value: Scalar,
-    reduce: Option<&str>,
-) -> Result<DynTensor> {
-    of_value("torch.scatter", input.into(), dim, index, value, reduce)?.run_dyn()
-}
-
-/// [`scatter_value`] in place.
-///
-/// # Errors
-/// As [`scatter_value`]; `input` is then unchanged.
-pub fn scatter_value_<'a, T: Element, I: Index>(
-    input: impl Into<TensorViewMut<'a, T>>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    value: impl Into<Scalar>,
-    reduce: Option<Join>,
-) -> Result<()> {
-    of_value(
-        "torch.scatter_",
-        input.into().into_dyn().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        value.into(),
-        reduce.map(|reduce| reduce.name()),
-    )?
-    .run_in_place()
-}
-
-/// [`scatter_value_`] with element types known at run time, and words as PyTorch's. The errors are
-/// the same.
-pub fn scatter_value_dyn_<'a>(
-    input: DynViewMut<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    value: Scalar,
-    reduce: Option<&str>,
-) -> Result<()> {
-    of_value("torch.scatter_", input.into(), dim, index, value, reduce)?.run_in_place()
-}
-
-/// `input` with elements of `src` added to the cells that `index` names along `dim`.
-///
-/// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] += src[i][j][k]`, for every element
-/// of `index` in row-major order: [`scatter_reduce`](super::scatter_reduce) by sum. Sums of 16-bit
-/// floats accumulate in `f32` and are rounded once; integers wrap; for bool it is a logical or.
-///
-/// Shapes and types are those of [`scatter`].
-///
-/// ```
-/// let out = strew::torch::scatter_add(&[1.0, 2.0], 0, &[1i64, 1, 0], &[10.0, 20.0, 30.0])?;
-/// assert_eq!(out.as_slice(), [31.0, 32.0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter`].
-pub fn scatter_add<T: Element, I: Index>(
-    input: impl AsTensor<T>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    src: impl AsTensor<T>,
-) -> Result<Tensor<T>> {
-    lower_add(
-        "torch.scatter_add",
-        input.as_tensor().of_rust().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        src.as_tensor().of_rust(),
-    )?
-    .run_typed()
-}
-
-/// [`scatter_add`] with element types known at run time, and the same errors.
-pub fn scatter_add_dyn<'a>(
-    input: DynView<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    src: DynView<'a>,
-) -> Result<DynTensor> {
-    lower_add("torch.scatter_add", input.into(), dim, index, src)?.run_dyn()
-}
-
-/// [`scatter_add`] in place.
-///
-/// # Errors
-/// As [`scatter_add`]; `input` is then unchanged.
-pub fn scatter_add_<'a, T: Element, I: Index>(
-    input: impl Into<TensorViewMut<'a, T>>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    src: impl AsTensor<T>,
-) -> Result<()> {
-    lower_add(
-        "torch.scatter_add_",
-        input.into().into_dyn().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        src.as_tensor().of_rust(),
-    )?
-    .run_in_place()
-}
-
-/// [`scatter_add_`] with element types known at run time, and the same errors.
-pub fn scatter_add_dyn_<'a>(
-    input: DynViewMut<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    src: DynView<'a>,
-) -> Result<()> {
-    lower_add("torch.scatter_add_", input.into(), dim, index, src)?.run_in_place()
+    pub fn scatter_value_, pub fn scatter_value_dyn_;
+    "torch.scatter_";
 }
 
 fn of_src<'a>(

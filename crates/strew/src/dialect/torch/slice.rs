@@ -2,172 +2,73 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::wrong_value;
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::torch::arguments::INPUT;
 use crate::dialect::torch::{Refusal, call, class, context, index_error};
 use strew_engine::checks::{axis, expect_shape};
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Strides, Tensor};
+use strew_kernel::tensor::{Dims, Strides};
 
-const SRC: Argument = Argument::needed(
-    "src",
-    Kind::Tensor,
-    "the new values, exactly of the slice's shape; of input's dtype, or of one that becomes it without loss",
-);
+const SRC: &str = "the new values, exactly of the slice's shape; of input's dtype, or of one that becomes it without loss";
 
-pub(super) const SLICE_SCATTER: Operator = Operator {
-    name: "torch.slice_scatter",
-    summary: "A copy of input with the slice start:end:step along dim replaced by src",
-    arguments: &[
-        INPUT,
-        SRC,
-        Argument::needed(
-            "dim",
-            Kind::Int,
-            "the sliced axis; negative counts from the end",
-        )
-        .or("0"),
-        Argument::needed(
-            "start",
-            Kind::Int,
-            "where the slice begins; negative counts from the end",
-        )
-        .or("None"),
-        Argument::needed(
-            "end",
-            Kind::Int,
-            "where the slice ends, not included; negative counts from the end",
-        )
-        .or("None"),
-        Argument::needed("step", Kind::Int, "the step of the slice: positive").or("1"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        let src = args.tensor("src")?;
-        let dim = args.optional_int("dim").unwrap_or(0);
-        let (start, end) = (args.optional_int("start"), args.optional_int("end"));
-        let step = args.optional_int("step").unwrap_or(1);
-        lower_slice("torch.slice_scatter", input, src, dim, start, end, step)
-    },
-};
+operators! {
+    <T: Element> dyn<'a> (
+        input: tensor<T> => INPUT;
+        src: tensor<T> => SRC;
+        dim: int = 0 => "the sliced axis; negative counts from the end";
+        start: optional_int => "where the slice begins; negative counts from the end";
+        end: optional_int => "where the slice ends, not included; negative counts from the end";
+        step: int = 1 => "the step of the slice: positive";
+    ) -> out;
 
-pub(super) const SELECT_SCATTER: Operator = Operator {
-    name: "torch.select_scatter",
-    summary: "A copy of input with the slice at index along dim replaced by src",
-    arguments: &[
-        INPUT,
-        SRC,
-        Argument::needed(
-            "dim",
-            Kind::Int,
-            "the axis that index is of; negative counts from the end",
-        ),
-        Argument::needed(
-            "index",
-            Kind::Int,
-            "which slice is replaced; negative counts from the end",
-        ),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        let src = args.tensor("src")?;
-        let dim = args.int("dim")?;
-        lower_select("torch.select_scatter", input, src, dim, args.int("index")?)
-    },
-};
-
-/// `input` with the slice `start..end` along `dim`, every `step`-th, replaced by `src`.
-///
-/// Bounds follow Python's slice rule: negative ones count from the end, then everything is clamped;
-/// `None` is the axis's own end. `src` has exactly the slice's shape.
-///
-/// ```
-/// let out = strew::torch::slice_scatter(&[0, 0, 0, 0, 0], &[1, 2], 0, Some(-4), None, 2)?;
-/// assert_eq!(out.as_slice(), [0, 1, 0, 2, 0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for a wrong `dim`, and for a 0-d `input`;
-/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn slice_scatter<T: Element>(
-    input: impl AsTensor<T>,
-    src: impl AsTensor<T>,
-    dim: i64,
-    start: Option<i64>,
-    end: Option<i64>,
-    step: i64,
-) -> Result<Tensor<T>> {
-    let input = input.as_tensor().of_rust();
-    lower_slice(
-        "torch.slice_scatter",
-        input,
-        src.as_tensor().of_rust(),
-        dim,
-        start,
-        end,
-        step,
-    )?
-    .run_typed()
+    /// `input` with the slice `start..end` along `dim`, every `step`-th, replaced by `src`.
+    ///
+    /// Bounds follow Python's slice rule: negative ones count from the end, then everything is
+    /// clamped; `None` is the axis's own end. `src` has exactly the slice's shape.
+    ///
+    /// ```
+    /// let out = strew::torch::slice_scatter(&[0, 0, 0, 0, 0], &[1, 2], 0, Some(-4), None, 2)?;
+    /// assert_eq!(out.as_slice(), [0, 1, 0, 2, 0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, and for a 0-d `input`;
+    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    pub fn slice_scatter, pub fn slice_scatter_dyn = lower_slice;
+    const SLICE_SCATTER = "torch.slice_scatter":
+        "A copy of input with the slice start:end:step along dim replaced by src";
 }
 
-/// [`slice_scatter`] with element types known at run time, and the same errors.
-pub fn slice_scatter_dyn<'a>(
-    input: DynView<'a>,
-    src: DynView<'a>,
-    dim: i64,
-    start: Option<i64>,
-    end: Option<i64>,
-    step: i64,
-) -> Result<DynTensor> {
-    lower_slice("torch.slice_scatter", input, src, dim, start, end, step)?.run_dyn()
-}
+operators! {
+    <T: Element> dyn<'a> (
+        input: tensor<T> => INPUT;
+        src: tensor<T> => SRC;
+        dim: int => "the axis that index is of; negative counts from the end";
+        index: int => "which slice is replaced; negative counts from the end";
+    ) -> out;
 
-/// `input` with the slice at `index` along `dim` replaced by `src`, which has `input`'s shape
-/// without `dim`.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::torch::select_scatter(&array![[1, 2], [3, 4]], &[5, 6], 1, -1)?;
-/// assert_eq!(out.as_slice(), [1, 5, 3, 6]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for a wrong `dim` or `index`, and for a 0-d `input`;
-/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn select_scatter<T: Element>(
-    input: impl AsTensor<T>,
-    src: impl AsTensor<T>,
-    dim: i64,
-    index: i64,
-) -> Result<Tensor<T>> {
-    let input = input.as_tensor().of_rust();
-    lower_select(
-        "torch.select_scatter",
-        input,
-        src.as_tensor().of_rust(),
-        dim,
-        index,
-    )?
-    .run_typed()
-}
-
-/// [`select_scatter`] with element types known at run time, and the same errors.
-pub fn select_scatter_dyn<'a>(
-    input: DynView<'a>,
-    src: DynView<'a>,
-    dim: i64,
-    index: i64,
-) -> Result<DynTensor> {
-    lower_select("torch.select_scatter", input, src, dim, index)?.run_dyn()
+    /// `input` with the slice at `index` along `dim` replaced by `src`, which has `input`'s shape
+    /// without `dim`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::torch::select_scatter(&array![[1, 2], [3, 4]], &[5, 6], 1, -1)?;
+    /// assert_eq!(out.as_slice(), [1, 5, 3, 6]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a wrong `dim` or `index`, and for a 0-d `input`;
+    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    pub fn select_scatter, pub fn select_scatter_dyn = lower_select;
+    const SELECT_SCATTER = "torch.select_scatter":
+        "A copy of input with the slice at index along dim replaced by src";
 }
 
 #[allow(clippy::too_many_arguments)] // They are PyTorch's.

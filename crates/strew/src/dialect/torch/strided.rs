@@ -5,65 +5,54 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::wrong_value;
-use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::torch::arguments::INPUT;
 use crate::dialect::torch::put::positions;
 use crate::dialect::torch::{Refusal, call, class, context};
 use strew_engine::checks::{axis, expect_shape};
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::reduction::Reduction;
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Held, Tensor};
+use strew_kernel::tensor::{Dims, Held};
 
-const SRC: Argument = Argument::needed(
-    "src",
-    Kind::Tensor,
-    "the new values, exactly of the part's shape; of input's dtype, or of one that becomes it without loss",
-);
+const SRC: &str = "the new values, exactly of the part's shape; of input's dtype, or of one that becomes it without loss";
 
-pub(super) const DIAGONAL_SCATTER: Operator = Operator {
-    name: "torch.diagonal_scatter",
-    summary: "A copy of input with a diagonal replaced by src",
-    arguments: &[
-        INPUT,
-        SRC,
-        Argument::needed(
-            "offset",
-            Kind::Int,
-            "which diagonal: 0 the main one, above it if positive, below it if negative",
-        )
-        .or("0"),
-        Argument::needed(
-            "dim1",
-            Kind::Int,
-            "the axis of its rows; negative counts from the end",
-        )
-        .or("0"),
-        Argument::needed(
-            "dim2",
-            Kind::Int,
-            "the axis of its columns; negative counts from the end",
-        )
-        .or("1"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        let src = args.tensor("src")?;
-        let offset = args.optional_int("offset").unwrap_or(0);
-        let dim1 = args.optional_int("dim1").unwrap_or(0);
-        let dim2 = args.optional_int("dim2").unwrap_or(1);
-        lower_diagonal(input, src, offset, dim1, dim2)
-    },
-};
+operators! {
+    <T: Element> dyn<'a> (
+        input: tensor<T> => INPUT;
+        src: tensor<T> => SRC;
+        offset: int = 0 =>
+            "which diagonal: 0 the main one, above it if positive, below it if negative";
+        dim1: int = 0 => "the axis of its rows; negative counts from the end";
+        dim2: int = 1 => "the axis of its columns; negative counts from the end";
+    ) -> out;
+
+    /// `input` with a diagonal of the axes `dim1` and `dim2` replaced by `src`, whose last axis is
+    /// the diagonal; its other axes are `input`'s others.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::torch::diagonal_scatter(&array![[1, 2], [3, 4]], &[7], 1, 0, 1)?;
+    /// assert_eq!(out.as_slice(), [1, 7, 3, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a wrong `dim1` or `dim2`;
+    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    pub fn diagonal_scatter, pub fn diagonal_scatter_dyn = lower_diagonal;
+    const DIAGONAL_SCATTER = "torch.diagonal_scatter":
+        "A copy of input with a diagonal replaced by src";
+}
 
 pub(super) const AS_STRIDED_SCATTER: Operator = Operator {
     name: "torch.as_strided_scatter",
     summary: "A copy of input with the elements at strided positions replaced by src",
     arguments: &[
-        INPUT,
-        SRC,
+        Argument::needed("input", Kind::Tensor, INPUT),
+        Argument::needed("src", Kind::Tensor, SRC),
         Argument::needed("size", Kind::Integers, "the shape of the part"),
         Argument::needed(
             "stride",
@@ -87,42 +76,6 @@ pub(super) const AS_STRIDED_SCATTER: Operator = Operator {
         lower_strided(input, src, &size, &stride, offset)
     },
 };
-
-/// `input` with a diagonal of the axes `dim1` and `dim2` replaced by `src`, whose last axis is the
-/// diagonal; its other axes are `input`'s others.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::torch::diagonal_scatter(&array![[1, 2], [3, 4]], &[7], 1, 0, 1)?;
-/// assert_eq!(out.as_slice(), [1, 7, 3, 4]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for a wrong `dim1` or `dim2`;
-/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn diagonal_scatter<T: Element>(
-    input: impl AsTensor<T>,
-    src: impl AsTensor<T>,
-    offset: i64,
-    dim1: i64,
-    dim2: i64,
-) -> Result<Tensor<T>> {
-    let input = input.as_tensor().of_rust();
-    lower_diagonal(input, src.as_tensor().of_rust(), offset, dim1, dim2)?.run_typed()
-}
-
-/// [`diagonal_scatter`] with element types known at run time, and the same errors.
-pub fn diagonal_scatter_dyn<'a>(
-    input: DynView<'a>,
-    src: DynView<'a>,
-    offset: i64,
-    dim1: i64,
-    dim2: i64,
-) -> Result<DynTensor> {
-    lower_diagonal(input, src, offset, dim1, dim2)?.run_dyn()
-}
 
 /// `input` with the elements at `offset + sum(coordinate * stride)` replaced by `src`, of the shape
 /// `size`. Where several elements of `src` have one position, the last one stays.
@@ -159,6 +112,7 @@ pub fn as_strided_scatter_dyn<'a>(
 }
 
 fn lower_diagonal<'a>(
+    operator: &'static str,
     input: DynView<'a>,
     src: DynView<'a>,
     offset: i64,
@@ -202,7 +156,7 @@ fn lower_diagonal<'a>(
         }
         part.replaced(input, src)
     };
-    call(context("torch.diagonal_scatter", class), describe())
+    call(context(operator, class), describe())
 }
 
 fn lower_strided<'a>(

@@ -1,8 +1,8 @@
 //! `index_add`: slices that are added.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
-use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::torch::arguments::{DIM, pair};
 use crate::dialect::torch::index::{INDEX, SOURCE, along, expect_slices};
 use crate::dialect::torch::{Input, call, context, index_class};
 use strew_engine::checks::axis;
@@ -10,143 +10,50 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, Dims, DynTensor, DynView, DynViewMut, Element, Held, Index, Scalar, Tensor,
-    TensorViewMut,
-};
+use strew_kernel::tensor::{Dims, Held};
 
-const ADD: [Argument; 5] = [
-    INPUT,
-    DIM,
-    INDEX,
-    SOURCE,
-    Argument::needed(
-        "alpha",
-        Kind::Scalar,
-        "what source is multiplied with, made an element of input's dtype",
-    )
-    .or("1"),
-];
+pair! {
+    <T: Element, I: Index> (
+        dim: int => DIM;
+        index: tensor<I> => INDEX;
+        source: tensor<T> => SOURCE;
+        alpha: scalar = 1 => "what source is multiplied with, made an element of input's dtype";
+    );
 
-pub(in crate::dialect::torch) const INDEX_ADD: Operator = Operator {
-    name: "torch.index_add",
-    summary: "A copy of input with slices of source added to those that index names along dim",
-    arguments: &ADD,
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        add_from_table(args, "torch.index_add", input.into())
-    },
-};
+    /// `input` with slices of `source`, times `alpha`, added to those that `index` names along
+    /// `dim`.
+    ///
+    /// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] += alpha * source[i][j][k]`, in the
+    /// order of `index`. Sums of 16-bit floats accumulate in `f32` and are rounded once; integers
+    /// wrap; for bool it is a logical or. `alpha * source` is of `T`: for 16-bit floats it is
+    /// rounded too.
+    ///
+    /// * `index`: integers in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
+    /// * `source`: of `input`'s shape, but for `dim` of `index`'s length; nothing is broadcast.
+    /// * `alpha`: made an element of `T`; fractions are cut off for integers.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let input = array![[1, 1], [1, 1], [1, 1]];
+    /// let source = array![[1, 2], [3, 4], [5, 6]];
+    /// let out = strew::torch::index_add(&input, 0, &[0i64, 2, 0], &source, -1)?;
+    /// assert_eq!(out.as_slice(), [-5, -7, 1, 1, -2, -3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, an `index` of more dimensions and
+    /// one out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    pub fn index_add, pub fn index_add_dyn = lower_add;
+    const INDEX_ADD = "torch.index_add":
+        "A copy of input with slices of source added to those that index names along dim";
 
-pub(in crate::dialect::torch) const INDEX_ADD_: Operator = Operator {
-    name: "torch.index_add_",
-    summary: "Adds slices of source, in place, to those that index names along dim",
-    arguments: &in_place(ADD),
-    returns: &["input"],
-    lower: |args| {
-        let input = args.target("input")?;
-        add_from_table(args, "torch.index_add_", input.into())
-    },
-};
-
-fn add_from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    input: Input<'a>,
-) -> Result<Call<'a>> {
-    let dim = args.int("dim")?;
-    let index = args.tensor("index")?;
-    let source = args.tensor("source")?;
-    let alpha = args.optional_scalar("alpha").unwrap_or(Scalar::Int(1));
-    lower_add(operator, input, dim, index, source, alpha)
-}
-
-/// `input` with slices of `source`, times `alpha`, added to those that `index` names along `dim`.
-///
-/// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] += alpha * source[i][j][k]`, in the order
-/// of `index`. Sums of 16-bit floats accumulate in `f32` and are rounded once; integers wrap; for
-/// bool it is a logical or. `alpha * source` is of `T`: for 16-bit floats it is rounded too.
-///
-/// * `index`: integers in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
-/// * `source`: of `input`'s shape, but for `dim` of `index`'s length; nothing is broadcast.
-/// * `alpha`: made an element of `T`; fractions are cut off for integers.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let input = array![[1, 1], [1, 1], [1, 1]];
-/// let source = array![[1, 2], [3, 4], [5, 6]];
-/// let out = strew::torch::index_add(&input, 0, &[0i64, 2, 0], &source, -1)?;
-/// assert_eq!(out.as_slice(), [-5, -7, 1, 1, -2, -3]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for a wrong `dim`, an `index` of more dimensions and one
-/// out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_add<T: Element, I: Index>(
-    input: impl AsTensor<T>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    source: impl AsTensor<T>,
-    alpha: impl Into<Scalar>,
-) -> Result<Tensor<T>> {
-    lower_add(
-        "torch.index_add",
-        input.as_tensor().of_rust().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        source.as_tensor().of_rust(),
-        alpha.into(),
-    )?
-    .run_typed()
-}
-
-/// [`index_add`] with element types known at run time, and the same errors.
-pub fn index_add_dyn<'a>(
-    input: DynView<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    source: DynView<'a>,
-    alpha: Scalar,
-) -> Result<DynTensor> {
-    lower_add("torch.index_add", input.into(), dim, index, source, alpha)?.run_dyn()
-}
-
-/// [`index_add`] in place.
-///
-/// # Errors
-/// As [`index_add`]; `input` is then unchanged.
-pub fn index_add_<'a, T: Element, I: Index>(
-    input: impl Into<TensorViewMut<'a, T>>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    source: impl AsTensor<T>,
-    alpha: impl Into<Scalar>,
-) -> Result<()> {
-    lower_add(
-        "torch.index_add_",
-        input.into().into_dyn().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        source.as_tensor().of_rust(),
-        alpha.into(),
-    )?
-    .run_in_place()
-}
-
-/// [`index_add_`] with element types known at run time, and the same errors.
-pub fn index_add_dyn_<'a>(
-    input: DynViewMut<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    source: DynView<'a>,
-    alpha: Scalar,
-) -> Result<()> {
-    lower_add("torch.index_add_", input.into(), dim, index, source, alpha)?.run_in_place()
+    pub fn index_add_, pub fn index_add_dyn_;
+    const INDEX_ADD_ = "torch.index_add_":
+        "Adds slices of source, in place, to those that index names along dim";
 }
 
 fn lower_add<'a>(

@@ -2,124 +2,47 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::is_rust_index;
-use crate::dialect::framework::operator::{Argument, Arguments, Operator};
-use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::torch::arguments::{DIM, pair};
 use crate::dialect::torch::index::{LONG, SOURCE, along, without};
 use crate::dialect::torch::{Input, Refusal, call, context, index_class, index_error};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::reduction::Reduction;
-use strew_kernel::error::Result;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Index, Tensor, TensorViewMut,
-};
+use strew_kernel::tensor::DType;
 
-const COPY: [Argument; 4] = [INPUT, DIM, LONG, SOURCE];
+pair! {
+    <T: Element, I: Index> (
+        dim: int => DIM;
+        index: tensor<I> => LONG;
+        source: tensor<T> => SOURCE;
+    );
 
-pub(in crate::dialect::torch) const INDEX_COPY: Operator = Operator {
-    name: "torch.index_copy",
-    summary: "A copy of input with the slices that index names along dim replaced by those of source",
-    arguments: &COPY,
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        copy_from_table(args, "torch.index_copy", input.into())
-    },
-};
+    /// `input` with the slices that `index` names along `dim` replaced by those of `source`.
+    ///
+    /// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] = source[i][j][k]`, in the order of
+    /// `index`, so that of several the last one stays.
+    ///
+    /// * `index`: integers in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
+    /// * `source`: of `input`'s shape, but for `dim` of `index`'s length; 0-d for a single element.
+    ///
+    /// ```
+    /// let out = strew::torch::index_copy(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30])?;
+    /// assert_eq!(out.as_slice(), [20, 2, 30]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, ranks and lengths that do not fit
+    /// and an index out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    pub fn index_copy, pub fn index_copy_dyn = lower_copy;
+    const INDEX_COPY = "torch.index_copy":
+        "A copy of input with the slices that index names along dim replaced by those of source";
 
-pub(in crate::dialect::torch) const INDEX_COPY_: Operator = Operator {
-    name: "torch.index_copy_",
-    summary: "Replaces, in place, the slices that index names along dim by those of source",
-    arguments: &in_place(COPY),
-    returns: &["input"],
-    lower: |args| {
-        let input = args.target("input")?;
-        copy_from_table(args, "torch.index_copy_", input.into())
-    },
-};
-
-fn copy_from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    input: Input<'a>,
-) -> Result<Call<'a>> {
-    let dim = args.int("dim")?;
-    let index = args.tensor("index")?;
-    lower_copy(operator, input, dim, index, args.tensor("source")?)
-}
-
-/// `input` with the slices that `index` names along `dim` replaced by those of `source`.
-///
-/// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] = source[i][j][k]`, in the order of
-/// `index`, so that of several the last one stays.
-///
-/// * `index`: integers in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
-/// * `source`: of `input`'s shape, but for `dim` of `index`'s length; 0-d for a single element.
-///
-/// ```
-/// let out = strew::torch::index_copy(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30])?;
-/// assert_eq!(out.as_slice(), [20, 2, 30]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for a wrong `dim`, ranks and lengths that do not fit and
-/// an index out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_copy<T: Element, I: Index>(
-    input: impl AsTensor<T>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    source: impl AsTensor<T>,
-) -> Result<Tensor<T>> {
-    lower_copy(
-        "torch.index_copy",
-        input.as_tensor().of_rust().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        source.as_tensor().of_rust(),
-    )?
-    .run_typed()
-}
-
-/// [`index_copy`] with element types known at run time, and the same errors.
-pub fn index_copy_dyn<'a>(
-    input: DynView<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    source: DynView<'a>,
-) -> Result<DynTensor> {
-    lower_copy("torch.index_copy", input.into(), dim, index, source)?.run_dyn()
-}
-
-/// [`index_copy`] in place.
-///
-/// # Errors
-/// As [`index_copy`]; `input` is then unchanged.
-pub fn index_copy_<'a, T: Element, I: Index>(
-    input: impl Into<TensorViewMut<'a, T>>,
-    dim: i64,
-    index: impl AsTensor<I>,
-    source: impl AsTensor<T>,
-) -> Result<()> {
-    lower_copy(
-        "torch.index_copy_",
-        input.into().into_dyn().into(),
-        dim,
-        index.as_tensor().of_rust(),
-        source.as_tensor().of_rust(),
-    )?
-    .run_in_place()
-}
-
-/// [`index_copy_`] with element types known at run time, and the same errors.
-pub fn index_copy_dyn_<'a>(
-    input: DynViewMut<'a>,
-    dim: i64,
-    index: DynView<'a>,
-    source: DynView<'a>,
-) -> Result<()> {
-    lower_copy("torch.index_copy_", input.into(), dim, index, source)?.run_in_place()
+    pub fn index_copy_, pub fn index_copy_dyn_;
+    const INDEX_COPY_ = "torch.index_copy_":
+        "Replaces, in place, the slices that index names along dim by those of source";
 }
 
 fn lower_copy<'a>(

@@ -7,7 +7,6 @@ pub(super) mod fill;
 pub(super) mod reduce;
 
 use crate::dialect::framework::checks::is_rust_index;
-use crate::dialect::framework::operator::{Argument, Kind};
 use crate::dialect::torch::{Input, Refusal, index_error};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::Scatter;
@@ -17,22 +16,13 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{DType, Dims, DynView, Held};
 
-pub(super) const INDEX: Argument = Argument::needed(
-    "index",
-    Kind::Tensor,
-    "where along dim each slice of source goes: int32 or int64, 1-d or 0-d",
-);
+pub(super) const INDEX: &str =
+    "where along dim each slice of source goes: int32 or int64, 1-d or 0-d";
 
-pub(super) const LONG: Argument = Argument {
-    doc: "the slices along dim that are written: int64, 1-d or 0-d",
-    ..INDEX
-};
+pub(super) const LONG: &str = "the slices along dim that are written: int64, 1-d or 0-d";
 
-pub(super) const SOURCE: Argument = Argument::needed(
-    "source",
-    Kind::Tensor,
-    "the slices, of input's dtype: input's shape, but for dim as many as index has elements",
-);
+pub(super) const SOURCE: &str =
+    "the slices, of input's dtype: input's shape, but for dim as many as index has elements";
 
 /// What `index_add` and `index_reduce` want of index and source, in PyTorch's order.
 pub(super) fn expect_slices(

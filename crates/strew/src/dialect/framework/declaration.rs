@@ -1,0 +1,425 @@
+//! One declaration for each operator: [`operators`] makes of it the row of the table, the typed
+//! function and the `_dyn` function.
+//!
+//! A declaration begins with what a family of operators has in common: the generics of the typed
+//! functions, those of the `_dyn` functions, the arguments, and what is returned. The operators
+//! follow, each with its documentation, its two functions, its lowering, its row and its summary:
+//!
+//! ```text
+//! operators! {
+//!     <T: Element, I: Index> dyn<'a> (
+//!         input: tensor<T> => "the tensor to read from: any shape and dtype";
+//!         dim: int = 0 => "the axis that index points along";
+//!         index: tensor<I> => "from where along dim each element comes";
+//!     ) -> out;
+//!
+//!     /// The elements of `input` that `index` names along `dim`.
+//!     pub fn gather, pub fn gather_dyn = lower(Bounds::STRICT);
+//!     const GATHER = "torch.gather":
+//!         "The elements of input that index names along dim";
+//! }
+//! ```
+//!
+//! The lowering is a function of the operator's name, of what stands in brackets behind it, and of
+//! the arguments: `lower("torch.gather", Bounds::STRICT, input, dim, index)`. It returns a
+//! [`Call`](super::call::Call).
+//!
+//! # Arguments
+//!
+//! An argument is `name: kind = default => doc, words;`. The default and the words may be left out.
+//! `name["spelled"]` gives an argument another name in the table. Arguments behind a `+` are those
+//! of the `_dyn` function and the table only. The typed function passes their default. Arguments
+//! behind a `-` are those of the table only, and have no effect.
+//!
+//! | kind | typed function | `_dyn` function | lowering |
+//! |---|---|---|---|
+//! | `tensor<T>` | `impl AsTensor<T>` | `DynView` | what `DynView` becomes by `into` |
+//! | `target<T>` | `impl Into<TensorViewMut<T>>` | `DynViewMut` | what `DynViewMut` becomes by `into` |
+//! | `tensors` | `&[Option<DynView>]` | the same | the same |
+//! | `integers` | `&[i64]` | `&[i64]` | `&Integers` |
+//! | `int`, `bool`, `scalar` | `i64`, `bool`, `impl Into<Scalar>` | `i64`, `bool`, `Scalar` | the same |
+//! | `optional_int`, `optional_scalar` | an `Option` | the same | the same |
+//! | `text` | `&str` | `&str` | `&str` |
+//! | `word<E>` | the enum `E`, which has a `name` | `&str` | `&str` |
+//! | `optional_word<E>` | `Option<E>` | `Option<&str>` | `Option<&str>` |
+//! | `choice<E>` | the enum `E` | `E` | `Result<E, Problem>`, as `E::from_table` reads it |
+//!
+//! # Results
+//!
+//! | declared | typed function | `_dyn` function |
+//! |---|---|---|
+//! | `out` | `Tensor<T>` | `DynTensor` |
+//! | `dyn out` | `DynTensor` | `DynTensor` |
+//! | `in place input` | nothing: `input` is changed | nothing |
+//!
+//! Two functions that share the row of another operator have its name alone: `"torch.scatter";`.
+//! [`row`] makes the row alone, for an operator whose functions are written out.
+//!
+//! A file of declarations imports all of this module: the macros, and the types that they name.
+
+pub(crate) use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+pub(crate) use strew_kernel::error::Result;
+pub(crate) use strew_kernel::tensor::{
+    AsTensor, DynTensor, DynView, DynViewMut, Element, Index, Scalar, Tensor, TensorViewMut,
+};
+
+/// A family of operators. The header of this file says how it is written.
+macro_rules! operators {
+    (
+        <$($life:lifetime,)? $($type:ident: $bound:ident),*> dyn $(<$dyn:lifetime>)?
+        ($($arguments:tt)*) -> $($result:ident)+;
+        $($members:tt)*
+    ) => {
+        operators! {
+            @ [$($life,)? $($type: $bound),*] [$(<$dyn>)?] [$($dyn)?] ($($arguments)*) ($($result)+)
+            $($members)*
+        }
+    };
+    (
+        @ $generics:tt $dyn_generics:tt $dyn:tt $arguments:tt $result:tt
+        $(
+            $(#[$doc:meta])*
+            pub fn $typed:ident, $(#[$dyn_doc:meta])* pub fn $dynamic:ident
+                = $lower:ident $(($($what:expr),*))?;
+            $(const $row:ident =)? $name:literal $(: $summary:literal)?;
+        )*
+    ) => {$(
+        row! {
+            $arguments -> $result = $lower($($($what),*)?);
+            $(const $row =)? $name $(: $summary)?;
+        }
+        functions! {
+            $generics $dyn_generics $dyn $arguments $result
+            [$(#[$doc])*] $typed [$(#[$dyn_doc])*] $dynamic
+            $lower $name ($($($what,)*)?)
+        }
+    )*};
+}
+
+/// The row of an operator in the table of its dialect. Without a summary there is none.
+macro_rules! row {
+    ($arguments:tt -> $result:tt = $lower:ident $what:tt; $name:literal;) => {};
+    (
+        (
+            $(
+                $(+)? $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
+                $(= $default:expr)? => $doc:expr $(, $words:expr)?;
+            )*
+            $(
+                - $unused:ident: $unused_kind:ident = $unused_default:expr => $unused_doc:expr;
+            )*
+        ) -> ($($result:ident)+) = $lower:ident($($what:expr),*);
+        const $row:ident = $name:literal: $summary:literal;
+    ) => {
+        pub(in $crate::dialect) const $row: Operator =
+            Operator {
+                name: $name,
+                summary: $summary,
+                arguments: &[
+                    $(
+                        Argument::declared(
+                            spelled!($argument $([$spelled])?), kind!($kind $(= $default)?), $doc
+                        )$(.of($words))?,
+                    )*
+                    $(Argument::declared(
+                        stringify!($unused), kind!($unused_kind = $unused_default), $unused_doc
+                    ),)*
+                ],
+                returns: &[returned!($($result)+)],
+                lower: |args| $lower($name, $($what,)* $(
+                    taken!(
+                        args,
+                        spelled!($argument $([$spelled])?),
+                        $kind $(<$type>)? $(= $default)?
+                    )
+                ),*),
+            };
+    };
+}
+
+/// The typed function and the `_dyn` function of an operator.
+macro_rules! functions {
+    (
+        [$($generics:tt)*] [$($dyn_generics:tt)*] $dyn:tt
+        (
+            $(
+                $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
+                $(= $default:expr)? $(=> $doc_of:expr $(, $words:expr)?)?;
+            )*
+            $(
+                + $more:ident $([$more_spelled:literal])?: $more_kind:ident $(<$more_type:ty>)?
+                $(= $more_default:expr)? => $more_doc:expr $(, $more_words:expr)?;
+            )*
+            $(
+                - $unused:ident: $unused_kind:ident = $unused_default:expr => $unused_doc:expr;
+            )*
+        )
+        ($($result:ident)+)
+        [$(#[$doc:meta])*] $typed:ident [$(#[$dyn_doc:meta])*] $dynamic:ident
+        $lower:ident $name:literal ($($what:expr,)*)
+    ) => {
+        $(#[$doc])*
+        pub fn $typed<$($generics)*>(
+            $($argument: typed!($kind $(<$type>)?)),*
+        ) -> Result<
+            typed!($($result)+)
+        > {
+            run_typed!(
+                $lower(
+                    $name,
+                    $($what,)*
+                    $(from_typed!($argument $kind),)*
+                    $(left_out!($more_kind $(<$more_type>)? $(= $more_default)?),)*
+                ),
+                $($result)+
+            )
+        }
+
+        #[doc = concat!(
+            "[`", stringify!($typed), "`] with element types known at run time, and the same errors."
+        )]
+        $(#[$dyn_doc])*
+        pub fn $dynamic $($dyn_generics)* (
+            $($argument: dynamic!($dyn $kind $(<$type>)?),)*
+            $($more: dynamic!(
+                $dyn $more_kind $(<$more_type>)?
+            ),)*
+        ) -> Result<
+            dynamic!($dyn $($result)+)
+        > {
+            run_dynamic!(
+                $lower(
+                    $name,
+                    $($what,)*
+                    $(from_dynamic!($argument $kind),)*
+                    $(from_dynamic!($more $more_kind),)*
+                ),
+                $($result)+
+            )
+        }
+    };
+}
+
+/// The name of an argument in the table.
+macro_rules! spelled {
+    ($argument:ident) => {
+        stringify!($argument)
+    };
+    ($argument:ident [$spelled:literal]) => {
+        $spelled
+    };
+}
+
+/// The kind of an argument, and its default as the table has it.
+macro_rules! kind {
+    (tensor) => {
+        (Kind::Tensor, None)
+    };
+    (optional_tensor) => {
+        (Kind::Tensor, Some("None"))
+    };
+    (target) => {
+        (Kind::Target, None)
+    };
+    (optional_target) => {
+        (Kind::Target, Some("None"))
+    };
+    (tensors) => {
+        (Kind::Tensors, None)
+    };
+    (integers) => {
+        (Kind::Integers, None)
+    };
+    (int) => {
+        (Kind::Int, None)
+    };
+    (int = $default:expr) => {
+        (Kind::Int, Some(stringify!($default)))
+    };
+    (optional_int) => {
+        (Kind::Int, Some("None"))
+    };
+    (bool = $default:expr) => {
+        (Kind::Bool, Some(if $default { "True" } else { "False" }))
+    };
+    (scalar) => {
+        (Kind::Scalar, None)
+    };
+    (scalar = $default:expr) => {
+        (Kind::Scalar, Some(stringify!($default)))
+    };
+    (optional_scalar) => {
+        (Kind::Scalar, Some("None"))
+    };
+    (optional_word) => {
+        (Kind::Text, Some("None"))
+    };
+    ($word:ident) => {
+        (Kind::Text, None)
+    };
+    ($word:ident = $default:expr) => {
+        (Kind::Text, Some($default))
+    };
+}
+
+/// What the table says an operator returns.
+macro_rules! returned {
+    (in place $target:ident) => {
+        stringify!($target)
+    };
+    ($($out:ident)+) => {
+        "out"
+    };
+}
+
+/// The type of an argument or of the result in the typed function.
+macro_rules! typed {
+    (tensor<$type:ty>) => { impl AsTensor<$type> };
+    (target<$type:ty>) => {
+        impl Into<TensorViewMut<'a, $type>>
+    };
+    (tensors) => { &[Option<DynView>] };
+    (integers) => { &[i64] };
+    (int) => { i64 };
+    (optional_int) => { Option<i64> };
+    (bool) => { bool };
+    (scalar) => { impl Into<Scalar> };
+    (optional_scalar) => { Option<Scalar> };
+    (text) => { &str };
+    (word<$type:ty>) => { $type };
+    (optional_word<$type:ty>) => { Option<$type> };
+    (choice<$type:ty>) => { $type };
+    (out) => { Tensor<T> };
+    (dyn out) => { DynTensor };
+    (in place $target:ident) => { () };
+}
+
+/// The type of an argument or of the result in the `_dyn` function.
+macro_rules! dynamic {
+    ([] tensor<$type:ty>) => { DynView<'_> };
+    ([$a:lifetime] tensor<$type:ty>) => { DynView<$a> };
+    ([$a:lifetime] target<$type:ty>) => { DynViewMut<$a> };
+    ([$a:lifetime] tensors) => { &[Option<DynView<$a>>] };
+    ($dyn:tt scalar) => { Scalar };
+    ($dyn:tt word<$type:ty>) => { &str };
+    ($dyn:tt optional_word<$type:ty>) => { Option<&str> };
+    ($dyn:tt out) => { DynTensor };
+    ($dyn:tt $($same:tt)+) => { typed!($($same)+) };
+}
+
+/// An argument of the typed function, as the lowering gets it.
+macro_rules! from_typed {
+    ($argument:ident tensor) => { AsTensor::as_tensor(&$argument).of_rust().into() };
+    ($argument:ident target) => { $argument.into().into_dyn().into() };
+    ($argument:ident scalar) => { $argument.into() };
+    ($argument:ident word) => { $argument.name() };
+    ($argument:ident optional_word) => { $argument.map(|word| word.name()) };
+    ($argument:ident $same:ident) => {
+        from_dynamic!($argument $same)
+    };
+}
+
+/// An argument of the `_dyn` function, as the lowering gets it.
+macro_rules! from_dynamic {
+    ($argument:ident tensor) => {
+        $argument.into()
+    };
+    ($argument:ident target) => {
+        $argument.into()
+    };
+    ($argument:ident integers) => {
+        &Integers::from($argument)
+    };
+    ($argument:ident choice) => {
+        Ok($argument)
+    };
+    ($argument:ident $same:ident) => {
+        $argument
+    };
+}
+
+/// What the lowering gets for an argument that the typed function has not.
+macro_rules! left_out {
+    (choice<$type:ty> $(= $default:expr)?) => {
+        Ok(<$type>::default())
+    };
+    ($kind:ident = $default:expr) => {
+        $default
+    };
+}
+
+/// An argument from the table, as the lowering gets it.
+macro_rules! taken {
+    ($args:ident, $name:expr, tensor $(<$type:ty>)?) => {
+        $args.tensor($name)?.into()
+    };
+    ($args:ident, $name:expr, target $(<$type:ty>)?) => {
+        $args.target($name)?.into()
+    };
+    ($args:ident, $name:expr, optional_tensor) => {
+        $args.optional_tensor($name)
+    };
+    ($args:ident, $name:expr, optional_target) => {
+        $args.optional_target($name)
+    };
+    ($args:ident, $name:expr, tensors) => {
+        &$args.tensors($name)?
+    };
+    ($args:ident, $name:expr, integers) => {
+        &$args.integers($name)?
+    };
+    ($args:ident, $name:expr, int) => {
+        $args.int($name)?
+    };
+    ($args:ident, $name:expr, int = $default:expr) => {
+        $args.optional_int($name).unwrap_or($default)
+    };
+    ($args:ident, $name:expr, optional_int) => {
+        $args.optional_int($name)
+    };
+    ($args:ident, $name:expr, bool = $default:expr) => {
+        $args.bool_or($name, $default)
+    };
+    ($args:ident, $name:expr, scalar) => {
+        $args.scalar($name)?
+    };
+    ($args:ident, $name:expr, scalar = $default:expr) => {
+        $args.optional_scalar($name).unwrap_or($default.into())
+    };
+    ($args:ident, $name:expr, optional_scalar) => {
+        $args.optional_scalar($name)
+    };
+    ($args:ident, $name:expr, choice<$type:ty> $(= $default:expr)?) => {
+        <$type>::from_table($args)
+    };
+    ($args:ident, $name:expr, optional_word $(<$type:ty>)?) => {
+        $args.optional_text($name).as_deref()
+    };
+    ($args:ident, $name:expr, $word:ident $(<$type:ty>)?) => {
+        &$args.text($name)?
+    };
+    ($args:ident, $name:expr, $word:ident $(<$type:ty>)? = $default:expr) => {
+        $args.optional_text($name).as_deref().unwrap_or($default)
+    };
+}
+
+macro_rules! run_typed {
+    ($call:expr, out) => { $call?.run_typed() };
+    ($call:expr, $($other:ident)+) => {
+        run_dynamic!($call, $($other)+)
+    };
+}
+
+macro_rules! run_dynamic {
+    ($call:expr, in place $target:ident) => {
+        $call?.run_in_place()
+    };
+    ($call:expr, $($out:ident)+) => {
+        $call?.run_dyn()
+    };
+}
+
+pub(crate) use {
+    dynamic, from_dynamic, from_typed, functions, kind, left_out, operators, returned, row,
+    run_dynamic, run_typed, spelled, taken, typed,
+};
