@@ -13,33 +13,16 @@ pub(crate) mod segment;
 use crate::dialect::framework::bounds::DROP;
 use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::checks::{is_rust_index, wrong_value};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::operator::{Arguments, Operator};
 use strew_engine::checks::expect_dtype;
 use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{DType, DynView};
 
-pub use crate::dialect::tensorflow::nd::{gather_nd, gather_nd_dyn, scatter_nd, scatter_nd_dyn};
-pub use nd::{
-    tensor_scatter_nd_add, tensor_scatter_nd_add_dyn, tensor_scatter_nd_max,
-    tensor_scatter_nd_max_dyn, tensor_scatter_nd_min, tensor_scatter_nd_min_dyn,
-    tensor_scatter_nd_sub, tensor_scatter_nd_sub_dyn, tensor_scatter_nd_update,
-    tensor_scatter_nd_update_dyn,
-};
-pub use rows::{
-    scatter_add, scatter_add_dyn, scatter_div, scatter_div_dyn, scatter_max, scatter_max_dyn,
-    scatter_min, scatter_min_dyn, scatter_mul, scatter_mul_dyn, scatter_sub, scatter_sub_dyn,
-    scatter_update, scatter_update_dyn,
-};
-pub use segment::{
-    segment_max, segment_max_dyn, segment_mean, segment_mean_dyn, segment_min, segment_min_dyn,
-    segment_prod, segment_prod_dyn, segment_sum, segment_sum_dyn, unsorted_segment_max,
-    unsorted_segment_max_dyn, unsorted_segment_mean, unsorted_segment_mean_dyn,
-    unsorted_segment_min, unsorted_segment_min_dyn, unsorted_segment_prod,
-    unsorted_segment_prod_dyn, unsorted_segment_sqrt_n, unsorted_segment_sqrt_n_dyn,
-    unsorted_segment_sum, unsorted_segment_sum_dyn,
-};
+pub use nd::*;
+pub use rows::*;
+pub use segment::*;
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     nd::SCATTER_ND,
@@ -80,8 +63,9 @@ pub enum BadIndicesPolicy {
 }
 
 impl BadIndicesPolicy {
-    fn parse(word: Option<&str>) -> Result<Self, Problem> {
-        match word.unwrap_or_default() {
+    fn from_table(args: &mut Arguments<'_>) -> Result<Self, Problem> {
+        let word = args.optional_text("bad_indices_policy");
+        match word.as_deref().unwrap_or_default() {
             "" | "DEFAULT" | "ERROR" => Ok(Self::Error),
             "IGNORE" => Ok(Self::Ignore),
             other => Err(wrong_value(
@@ -100,13 +84,9 @@ impl BadIndicesPolicy {
     }
 }
 
-pub(crate) const POLICY: Argument = Argument::needed(
-    "bad_indices_policy",
-    Kind::Text,
-    "what an index that names no cell is: an error, or left out",
-)
-.or("DEFAULT")
-.of(&["DEFAULT", "ERROR", "IGNORE"]);
+const POLICY: &str = "what an index that names no cell is: an error, or left out";
+
+const POLICIES: &[&str] = &["DEFAULT", "ERROR", "IGNORE"];
 
 /// A NaN update loses against a number, and a NaN that is there stays.
 pub(crate) const MIN: Combine = Combine::Min(Nan::Ignore);

@@ -2,7 +2,7 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_i32_or_i64, expect_size, wrong_value};
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::segment_ids::{ascending, segments_to};
 use crate::dialect::tensorflow::{call, expect_number};
 use strew_engine::checks::expect_shape;
@@ -10,9 +10,9 @@ use strew_engine::scatter::bounds::{Bounds, Negative};
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Scatter, Start, Target};
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Index, Tensor};
+use strew_kernel::tensor::{DType, Dims};
 
 /// How the rows of a segment become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,476 +25,152 @@ enum Fold {
     SqrtN,
 }
 
-const DATA: Argument = Argument::needed(
-    "data",
-    Kind::Tensor,
-    "the rows to reduce: any dtype but bool, real for a minimum or maximum",
-);
+const DATA: &str = "the rows to reduce: any dtype but bool, real for a minimum or maximum";
 
-const SORTED_ARGUMENTS: [Argument; 2] = [
-    DATA,
-    Argument::needed(
-        "segment_ids",
-        Kind::Tensor,
-        "the segment of each row: 1-d, int32 or int64, ascending from 0 or more",
-    ),
-];
+operators! {
+    <T: Element, I: Index> dyn (
+        data: tensor<T> => DATA;
+        segment_ids: tensor<I> =>
+            "the segment of each row: 1-d, int32 or int64, ascending from 0 or more";
+    ) -> out;
 
-const UNSORTED_ARGUMENTS: [Argument; 3] = [
-    DATA,
-    Argument::needed(
-        "segment_ids",
-        Kind::Tensor,
-        "the segment of each row: int32 or int64, of data's first dimensions; negative ones are left out",
-    ),
-    Argument::needed("num_segments", Kind::Int, "how many segments there are"),
-];
+    /// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
+    /// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are
+    /// 0.
+    ///
+    /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
+    /// * `segment_ids`: integers, as many as `data` has rows, ascending from 0 or more.
+    ///
+    /// ```
+    /// let out = strew::tensorflow::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [3, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value)
+    /// for shapes and numbers that do not ascend, [`Class::Index`](crate::Class::Index) for a
+    /// negative one.
+    pub fn segment_sum, pub fn segment_sum_dyn = sorted(Fold::Sum);
+    const SEGMENT_SUM = "tensorflow.math.segment_sum":
+        "The sum of the rows of each segment, of which the numbers ascend";
 
-fn sorted_from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    fold: Fold,
-) -> Result<Call<'a>> {
-    let data = args.tensor("data")?;
-    sorted(operator, fold, data, args.tensor("segment_ids")?)
+    /// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    pub fn segment_mean, pub fn segment_mean_dyn = sorted(Fold::Mean);
+    const SEGMENT_MEAN = "tensorflow.math.segment_mean":
+        "The mean of the rows of each segment, of which the numbers ascend";
+
+    /// The product of the rows of each segment; see [`segment_sum`]. Segments without rows are 1.
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    pub fn segment_prod, pub fn segment_prod_dyn = sorted(Fold::Prod);
+    const SEGMENT_PROD = "tensorflow.math.segment_prod":
+        "The product of the rows of each segment, of which the numbers ascend";
+
+    /// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there
+    /// is one.
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    pub fn segment_min, pub fn segment_min_dyn = sorted(Fold::Min);
+    const SEGMENT_MIN = "tensorflow.math.segment_min":
+        "The minimum of the rows of each segment, of which the numbers ascend";
+
+    /// The maximum of the rows of each segment; see [`segment_min`].
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    pub fn segment_max, pub fn segment_max_dyn = sorted(Fold::Max);
+    const SEGMENT_MAX = "tensorflow.math.segment_max":
+        "The maximum of the rows of each segment, of which the numbers ascend";
 }
 
-pub(super) const SEGMENT_SUM: Operator = Operator {
-    name: "tensorflow.math.segment_sum",
-    summary: "The sum of the rows of each segment, of which the numbers ascend",
-    arguments: &SORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| sorted_from_table(args, "tensorflow.math.segment_sum", Fold::Sum),
-};
+// The unsorted operators return a tensor whose type is known at run time: the mean of integers is
+// `f32` or `f64`.
+operators! {
+    <T: Element, I: Index> dyn (
+        data: tensor<T> => DATA;
+        segment_ids: tensor<I> =>
+            "the segment of each row: int32 or int64, of data's first dimensions; negative ones are left out";
+        num_segments: int => "how many segments there are";
+    ) -> dyn out;
 
-/// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
-/// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
-///
-/// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-/// * `segment_ids`: integers, as many as `data` has rows, ascending from 0 or more.
-///
-/// ```
-/// let out = strew::tensorflow::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
-/// assert_eq!(out.as_slice(), [3, 0, 4]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
-/// shapes and numbers that do not ascend, [`Class::Index`](crate::Class::Index) for a negative one.
-pub fn segment_sum<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let (data, ids) = (
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-    );
-    sorted("tensorflow.math.segment_sum", Fold::Sum, data, ids)?.run_typed()
-}
+    /// The sum of the rows of each of `num_segments` segments; those without rows are 0.
+    ///
+    /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
+    /// * `segment_ids`: integers, below `num_segments`; its shape is `data`'s first dimensions
+    ///   (0-d: all of `data` is a row). Rows with a negative one are left out.
+    ///
+    /// ```
+    /// let out = strew::tensorflow::unsorted_segment_sum(&[1, 2, 4], &[2i32, -1, 2], 3)?;
+    /// assert_eq!(out.typed::<i32>().unwrap().as_slice(), [0, 0, 5]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value)
+    /// for shapes, [`Class::Index`](crate::Class::Index) for a number of a segment that there is
+    /// not.
+    pub fn unsorted_segment_sum, pub fn unsorted_segment_sum_dyn = unsorted(Fold::Sum);
+    const UNSORTED_SEGMENT_SUM = "tensorflow.math.unsorted_segment_sum":
+        "The sum of the rows of each segment";
 
-/// [`segment_sum`] with element types known at run time, and the same errors.
-pub fn segment_sum_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    sorted("tensorflow.math.segment_sum", Fold::Sum, data, segment_ids)?.run_dyn()
-}
+    /// The mean of the rows of each segment; see [`unsorted_segment_sum`]. Those of integers of 8
+    /// and 16 bits are `f32`, and those of larger ones `f64`. Both are the exact mean, rounded
+    /// once.
+    ///
+    /// ```
+    /// let out = strew::tensorflow::unsorted_segment_mean(&[1, 2, 4], &[2i32, 0, 2], 3)?;
+    /// assert_eq!(out.typed::<f64>().unwrap().as_slice(), [2.0, 0.0, 2.5]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    pub fn unsorted_segment_mean, pub fn unsorted_segment_mean_dyn = unsorted(Fold::Mean);
+    const UNSORTED_SEGMENT_MEAN = "tensorflow.math.unsorted_segment_mean":
+        "The mean of the rows of each segment; float32 for integers of 8 and 16 bits, float64 for larger ones";
 
-pub(super) const SEGMENT_MEAN: Operator = Operator {
-    name: "tensorflow.math.segment_mean",
-    summary: "The mean of the rows of each segment, of which the numbers ascend",
-    arguments: &SORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| sorted_from_table(args, "tensorflow.math.segment_mean", Fold::Mean),
-};
+    /// The product of the rows of each segment; see [`unsorted_segment_sum`]. Those without rows
+    /// are 1.
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    pub fn unsorted_segment_prod, pub fn unsorted_segment_prod_dyn = unsorted(Fold::Prod);
+    const UNSORTED_SEGMENT_PROD = "tensorflow.math.unsorted_segment_prod":
+        "The product of the rows of each segment";
 
-/// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
-///
-/// # Errors
-/// As [`segment_sum`].
-pub fn segment_mean<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let (data, ids) = (
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-    );
-    sorted("tensorflow.math.segment_mean", Fold::Mean, data, ids)?.run_typed()
-}
+    /// The minimum of the rows of each segment; see [`unsorted_segment_sum`]. NaN is the result
+    /// where there is one; segments without rows hold the largest finite value, and so do those of
+    /// nothing above it.
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    pub fn unsorted_segment_min, pub fn unsorted_segment_min_dyn = unsorted(Fold::Min);
+    const UNSORTED_SEGMENT_MIN = "tensorflow.math.unsorted_segment_min":
+        "The minimum of the rows of each segment";
 
-/// [`segment_mean`] with element types known at run time, and the same errors.
-pub fn segment_mean_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    sorted(
-        "tensorflow.math.segment_mean",
-        Fold::Mean,
-        data,
-        segment_ids,
-    )?
-    .run_dyn()
-}
+    /// The maximum of the rows of each segment; see [`unsorted_segment_min`]: the lowest finite
+    /// value where there is no row.
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    pub fn unsorted_segment_max, pub fn unsorted_segment_max_dyn = unsorted(Fold::Max);
+    const UNSORTED_SEGMENT_MAX = "tensorflow.math.unsorted_segment_max":
+        "The maximum of the rows of each segment";
 
-pub(super) const SEGMENT_PROD: Operator = Operator {
-    name: "tensorflow.math.segment_prod",
-    summary: "The product of the rows of each segment, of which the numbers ascend",
-    arguments: &SORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| sorted_from_table(args, "tensorflow.math.segment_prod", Fold::Prod),
-};
-
-/// The product of the rows of each segment; see [`segment_sum`]. Segments without rows are 1.
-///
-/// # Errors
-/// As [`segment_sum`].
-pub fn segment_prod<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let (data, ids) = (
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-    );
-    sorted("tensorflow.math.segment_prod", Fold::Prod, data, ids)?.run_typed()
-}
-
-/// [`segment_prod`] with element types known at run time, and the same errors.
-pub fn segment_prod_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    sorted(
-        "tensorflow.math.segment_prod",
-        Fold::Prod,
-        data,
-        segment_ids,
-    )?
-    .run_dyn()
-}
-
-pub(super) const SEGMENT_MIN: Operator = Operator {
-    name: "tensorflow.math.segment_min",
-    summary: "The minimum of the rows of each segment, of which the numbers ascend",
-    arguments: &SORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| sorted_from_table(args, "tensorflow.math.segment_min", Fold::Min),
-};
-
-/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is
-/// one.
-///
-/// # Errors
-/// As [`segment_sum`].
-pub fn segment_min<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let (data, ids) = (
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-    );
-    sorted("tensorflow.math.segment_min", Fold::Min, data, ids)?.run_typed()
-}
-
-/// [`segment_min`] with element types known at run time, and the same errors.
-pub fn segment_min_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    sorted("tensorflow.math.segment_min", Fold::Min, data, segment_ids)?.run_dyn()
-}
-
-pub(super) const SEGMENT_MAX: Operator = Operator {
-    name: "tensorflow.math.segment_max",
-    summary: "The maximum of the rows of each segment, of which the numbers ascend",
-    arguments: &SORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| sorted_from_table(args, "tensorflow.math.segment_max", Fold::Max),
-};
-
-/// The maximum of the rows of each segment; see [`segment_min`].
-///
-/// # Errors
-/// As [`segment_sum`].
-pub fn segment_max<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let (data, ids) = (
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-    );
-    sorted("tensorflow.math.segment_max", Fold::Max, data, ids)?.run_typed()
-}
-
-/// [`segment_max`] with element types known at run time, and the same errors.
-pub fn segment_max_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    sorted("tensorflow.math.segment_max", Fold::Max, data, segment_ids)?.run_dyn()
-}
-
-/// The unsorted operators return a tensor whose type is known at run time: the mean of integers is
-/// `f32` or `f64`.
-fn unsorted_from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    fold: Fold,
-) -> Result<Call<'a>> {
-    let data = args.tensor("data")?;
-    let ids = args.tensor("segment_ids")?;
-    unsorted(operator, fold, data, ids, args.int("num_segments")?)
-}
-
-pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
-    name: "tensorflow.math.unsorted_segment_sum",
-    summary: "The sum of the rows of each segment",
-    arguments: &UNSORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_sum", Fold::Sum),
-};
-
-/// The sum of the rows of each of `num_segments` segments; those without rows are 0.
-///
-/// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-/// * `segment_ids`: integers, below `num_segments`; its shape is `data`'s first dimensions
-///   (0-d: all of `data` is a row). Rows with a negative one are left out.
-///
-/// ```
-/// let out = strew::tensorflow::unsorted_segment_sum(&[1, 2, 4], &[2i32, -1, 2], 3)?;
-/// assert_eq!(out.typed::<i32>().unwrap().as_slice(), [0, 0, 5]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
-/// shapes, [`Class::Index`](crate::Class::Index) for a number of a segment that there is not.
-pub fn unsorted_segment_sum<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted_segment_sum_dyn(
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-        num_segments,
-    )
-}
-
-/// [`unsorted_segment_sum`] with element types known at run time, and the same errors.
-pub fn unsorted_segment_sum_dyn(
-    data: DynView<'_>,
-    segment_ids: DynView<'_>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted(
-        "tensorflow.math.unsorted_segment_sum",
-        Fold::Sum,
-        data,
-        segment_ids,
-        num_segments,
-    )?
-    .run_dyn()
-}
-
-pub(super) const UNSORTED_SEGMENT_MEAN: Operator = Operator {
-    name: "tensorflow.math.unsorted_segment_mean",
-    summary: "The mean of the rows of each segment; float32 for integers of 8 and 16 bits, float64 for larger ones",
-    arguments: &UNSORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_mean", Fold::Mean),
-};
-
-/// The mean of the rows of each segment; see [`unsorted_segment_sum`]. Those of integers of 8 and 16
-/// bits are `f32`, and those of larger ones `f64`. Both are the exact mean, rounded once.
-///
-/// ```
-/// let out = strew::tensorflow::unsorted_segment_mean(&[1, 2, 4], &[2i32, 0, 2], 3)?;
-/// assert_eq!(out.typed::<f64>().unwrap().as_slice(), [2.0, 0.0, 2.5]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_mean<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted_segment_mean_dyn(
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-        num_segments,
-    )
-}
-
-/// [`unsorted_segment_mean`] with element types known at run time, and the same errors.
-pub fn unsorted_segment_mean_dyn(
-    data: DynView<'_>,
-    segment_ids: DynView<'_>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted(
-        "tensorflow.math.unsorted_segment_mean",
-        Fold::Mean,
-        data,
-        segment_ids,
-        num_segments,
-    )?
-    .run_dyn()
-}
-
-pub(super) const UNSORTED_SEGMENT_PROD: Operator = Operator {
-    name: "tensorflow.math.unsorted_segment_prod",
-    summary: "The product of the rows of each segment",
-    arguments: &UNSORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_prod", Fold::Prod),
-};
-
-/// The product of the rows of each segment; see [`unsorted_segment_sum`]. Those without rows are 1.
-///
-/// # Errors
-/// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_prod<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted_segment_prod_dyn(
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-        num_segments,
-    )
-}
-
-/// [`unsorted_segment_prod`] with element types known at run time, and the same errors.
-pub fn unsorted_segment_prod_dyn(
-    data: DynView<'_>,
-    segment_ids: DynView<'_>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted(
-        "tensorflow.math.unsorted_segment_prod",
-        Fold::Prod,
-        data,
-        segment_ids,
-        num_segments,
-    )?
-    .run_dyn()
-}
-
-pub(super) const UNSORTED_SEGMENT_MIN: Operator = Operator {
-    name: "tensorflow.math.unsorted_segment_min",
-    summary: "The minimum of the rows of each segment",
-    arguments: &UNSORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_min", Fold::Min),
-};
-
-/// The minimum of the rows of each segment; see [`unsorted_segment_sum`]. NaN is the result where
-/// there is one; segments without rows hold the largest finite value, and so do those of nothing
-/// above it.
-///
-/// # Errors
-/// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_min<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted_segment_min_dyn(
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-        num_segments,
-    )
-}
-
-/// [`unsorted_segment_min`] with element types known at run time, and the same errors.
-pub fn unsorted_segment_min_dyn(
-    data: DynView<'_>,
-    segment_ids: DynView<'_>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted(
-        "tensorflow.math.unsorted_segment_min",
-        Fold::Min,
-        data,
-        segment_ids,
-        num_segments,
-    )?
-    .run_dyn()
-}
-
-pub(super) const UNSORTED_SEGMENT_MAX: Operator = Operator {
-    name: "tensorflow.math.unsorted_segment_max",
-    summary: "The maximum of the rows of each segment",
-    arguments: &UNSORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_max", Fold::Max),
-};
-
-/// The maximum of the rows of each segment; see [`unsorted_segment_min`]: the lowest finite value
-/// where there is no row.
-///
-/// # Errors
-/// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_max<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted_segment_max_dyn(
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-        num_segments,
-    )
-}
-
-/// [`unsorted_segment_max`] with element types known at run time, and the same errors.
-pub fn unsorted_segment_max_dyn(
-    data: DynView<'_>,
-    segment_ids: DynView<'_>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted(
-        "tensorflow.math.unsorted_segment_max",
-        Fold::Max,
-        data,
-        segment_ids,
-        num_segments,
-    )?
-    .run_dyn()
-}
-
-pub(super) const UNSORTED_SEGMENT_SQRT_N: Operator = Operator {
-    name: "tensorflow.math.unsorted_segment_sqrt_n",
-    summary: "The sum of the rows of each segment by the square root of their number",
-    arguments: &UNSORTED_ARGUMENTS,
-    returns: &["out"],
-    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_sqrt_n", Fold::SqrtN),
-};
-
-/// The sum of the rows of each segment by the square root of their number; see
-/// [`unsorted_segment_sum`]. Only of floats and complex numbers.
-///
-/// # Errors
-/// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_sqrt_n<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted_segment_sqrt_n_dyn(
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-        num_segments,
-    )
-}
-
-/// [`unsorted_segment_sqrt_n`] with element types known at run time, and the same errors.
-pub fn unsorted_segment_sqrt_n_dyn(
-    data: DynView<'_>,
-    segment_ids: DynView<'_>,
-    num_segments: i64,
-) -> Result<DynTensor> {
-    unsorted(
-        "tensorflow.math.unsorted_segment_sqrt_n",
-        Fold::SqrtN,
-        data,
-        segment_ids,
-        num_segments,
-    )?
-    .run_dyn()
+    /// The sum of the rows of each segment by the square root of their number; see
+    /// [`unsorted_segment_sum`]. Only of floats and complex numbers.
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    pub fn unsorted_segment_sqrt_n, pub fn unsorted_segment_sqrt_n_dyn = unsorted(Fold::SqrtN);
+    const UNSORTED_SEGMENT_SQRT_N = "tensorflow.math.unsorted_segment_sqrt_n":
+        "The sum of the rows of each segment by the square root of their number";
 }
 
 fn sorted<'a>(
