@@ -38,6 +38,7 @@
 //! | `tensors` | `&[Option<DynView>]` | the same | the same |
 //! | `integers` | `&[i64]` | `&[i64]` | `&Integers` |
 //! | `int`, `bool`, `scalar` | `i64`, `bool`, `impl Into<Scalar>` | `i64`, `bool`, `Scalar` | the same |
+//! | `none_int` | `i64` | `i64` | `i64`; the table has `None` as its default |
 //! | `optional_int`, `optional_scalar` | an `Option` | the same | the same |
 //! | `text` | `&str` | `&str` | `&str` |
 //! | `word<E>` | the enum `E`, which has a `name` | `&str` | `&str` |
@@ -236,6 +237,9 @@ macro_rules! kind {
     (int = $default:expr) => {
         (Kind::Int, Some(stringify!($default)))
     };
+    (none_int = $default:expr) => {
+        (Kind::Int, Some("None"))
+    };
     (optional_int) => {
         (Kind::Int, Some("None"))
     };
@@ -281,6 +285,7 @@ macro_rules! typed {
     (tensors) => { &[Option<DynView>] };
     (integers) => { &[i64] };
     (int) => { i64 };
+    (none_int) => { i64 };
     (optional_int) => { Option<i64> };
     (bool) => { bool };
     (scalar) => { impl Into<Scalar> };
@@ -372,6 +377,9 @@ macro_rules! taken {
         $args.int($name)?
     };
     ($args:ident, $name:expr, int = $default:expr) => {
+        $args.optional_int($name).unwrap_or($default)
+    };
+    ($args:ident, $name:expr, none_int = $default:expr) => {
         $args.optional_int($name).unwrap_or($default)
     };
     ($args:ident, $name:expr, optional_int) => {

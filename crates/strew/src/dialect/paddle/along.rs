@@ -4,7 +4,7 @@ use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::{Call, Work};
 use crate::dialect::framework::checks::{expect_dtype_of, expect_i32_or_i64, unknown_word};
 use crate::dialect::framework::custom::{Steps, Stepwise};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::scatter_forms::elements;
 use crate::dialect::paddle::{along_class, call, expect_number, into_copy, own_axis};
 use num_complex::Complex64;
@@ -12,72 +12,68 @@ use std::str::FromStr;
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter};
-use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::error::{Class, Error, Problem};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Held, Index, Scalar, Tensor};
-
-const NAME: &str = "paddle.put_along_axis";
+use strew_kernel::tensor::Held;
 
 const WORDS: &[&str] = &["assign", "add", "mul", "multiply", "mean", "amax", "amin"];
 
-pub(super) const PUT_ALONG_AXIS: Operator = Operator {
-    name: NAME,
-    summary: "A copy of arr with values joined to the cells that indices name along axis",
-    arguments: &[
-        Argument::needed(
-            "arr",
-            Kind::Tensor,
-            "the tensor to start from: rank 1 or more, any dtype",
-        ),
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "where along axis each value goes: int32 or int64, of arr's rank; negative counts from the end",
-        ),
-        Argument::needed(
-            "values",
-            Kind::Tensor,
-            "the values, of arr's dtype: broadcast to indices, or if that is not wanted as many at least. A 0-d one is a number of any dtype, which becomes arr's",
-        ),
-        Argument::needed(
-            "axis",
-            Kind::Int,
-            "the axis that indices point along; negative counts from the end",
-        ),
-        Argument::needed(
-            "reduce",
-            Kind::Text,
-            "how values join a cell: assign replaces it",
-        )
-        .or("assign")
-        .of(WORDS),
-        Argument::needed(
-            "include_self",
-            Kind::Bool,
-            "whether what arr holds in a cell that is named takes part",
-        )
-        .or("True"),
-        Argument::needed(
-            "broadcast",
-            Kind::Bool,
-            "whether indices that are nowhere larger than arr are repeated to its shape, apart from axis",
-        )
-        .or("True"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let arr = args.tensor("arr")?;
-        let indices = args.tensor("indices")?;
-        let values = args.tensor("values")?;
-        let axis = args.int("axis")?;
-        let reduce = args.optional_text("reduce");
-        let include_self = args.bool_or("include_self", true);
-        let broadcast = args.bool_or("broadcast", true);
-        let reduce = reduce.as_deref().unwrap_or("assign");
-        lower(arr, indices, values, axis, reduce, include_self, broadcast)
-    },
-};
+operators! {
+    <T: Element, I: Index> dyn (
+        arr: tensor<T> => "the tensor to start from: rank 1 or more, any dtype";
+        indices: tensor<I> =>
+            "where along axis each value goes: int32 or int64, of arr's rank; negative counts from the end";
+        values: tensor<T> =>
+            "the values, of arr's dtype: broadcast to indices, or if that is not wanted as many at least. A 0-d one is a number of any dtype, which becomes arr's";
+        axis: int => "the axis that indices point along; negative counts from the end";
+        reduce: word<PutReduce> = "assign" => "how values join a cell: assign replaces it", WORDS;
+        include_self: bool = true => "whether what arr holds in a cell that is named takes part";
+        broadcast: bool = true =>
+            "whether indices that are nowhere larger than arr are repeated to its shape, apart from axis";
+    ) -> out;
+
+    /// A copy of `arr` with each of `values` joined to the cell that its index names along `axis`,
+    /// in row-major order.
+    ///
+    /// * `indices`: integers, of `arr`'s rank; negative ones count from the end.
+    /// * `include_self`: whether what `arr` holds in a cell that is named takes part. If not, the
+    ///   first value takes its place; complex products start from 1.
+    /// * `broadcast`: `indices` that are on no axis larger than `arr` are repeated to its shape,
+    ///   apart from `axis`, and `values` are broadcast to them. If it is false, `indices` stay as
+    ///   they are, and of `values`, which are as large at least, the leading corner is taken, and a
+    ///   0-d one counts for all.
+    ///
+    /// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integers wrap, and
+    /// their means are rounded down. Of maxima and minima, a NaN that comes first stays, and others
+    /// are left out; of equal values the first stays. Where one of the tensors has no elements,
+    /// indices are not checked.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use strew::paddle::{PutReduce, put_along_axis};
+    ///
+    /// let arr = array![[10, 30, 20], [60, 40, 50]];
+    /// let out = put_along_axis(&arr, &array![[0i64]], &[99], 0, PutReduce::Assign, true, true)?;
+    /// assert_eq!(out.as_slice(), [99, 99, 99, 60, 40, 50]);
+    ///
+    /// let (indices, values) = (array![[0i32, 0], [0, 0]], array![[1, 2], [3, 4]]);
+    /// let out = put_along_axis(&arr, &indices, &values, 0, PutReduce::Mean, true, false)?;
+    /// assert_eq!(out.as_slice(), [4, 12, 20, 60, 40, 50]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range,
+    /// [`Class::Runtime`] for a reduction that the type has not, [`Class::Value`] for everything
+    /// else. Where `broadcast` is false, sizes that do not fit and indices beyond the end are
+    /// [`Class::Runtime`].
+    pub fn put_along_axis,
+    /// Words are PaddlePaddle's.
+    pub fn put_along_axis_dyn = lower;
+    const PUT_ALONG_AXIS = "paddle.put_along_axis":
+        "A copy of arr with values joined to the cells that indices name along axis";
+}
 
 /// How values join the cell that they go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -153,74 +149,13 @@ impl FromStr for PutReduce {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
-        Self::parse(word).map_err(|problem| Error::new(NAME, Class::Value, problem))
+        Self::parse(word)
+            .map_err(|problem| Error::new("paddle.put_along_axis", Class::Value, problem))
     }
 }
 
-/// A copy of `arr` with each of `values` joined to the cell that its index names along `axis`, in
-/// row-major order.
-///
-/// * `indices`: integers, of `arr`'s rank; negative ones count from the end.
-/// * `include_self`: whether what `arr` holds in a cell that is named takes part. If not, the first
-///   value takes its place; complex products start from 1.
-/// * `broadcast`: `indices` that are on no axis larger than `arr` are repeated to its shape, apart
-///   from `axis`, and `values` are broadcast to them. If it is false, `indices` stay as they are,
-///   and of `values`, which are as large at least, the leading corner is taken, and a 0-d one
-///   counts for all.
-///
-/// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integers wrap, and
-/// their means are rounded down. Of maxima and minima, a NaN that comes first stays, and others are
-/// left out; of equal values the first stays. Where one of the tensors has no elements, indices are
-/// not checked.
-///
-/// ```
-/// use ndarray::array;
-/// use strew::paddle::{PutReduce, put_along_axis};
-///
-/// let arr = array![[10, 30, 20], [60, 40, 50]];
-/// let out = put_along_axis(&arr, &array![[0i64]], &[99], 0, PutReduce::Assign, true, true)?;
-/// assert_eq!(out.as_slice(), [99, 99, 99, 60, 40, 50]);
-///
-/// let (indices, values) = (array![[0i32, 0], [0, 0]], array![[1, 2], [3, 4]]);
-/// let out = put_along_axis(&arr, &indices, &values, 0, PutReduce::Mean, true, false)?;
-/// assert_eq!(out.as_slice(), [4, 12, 20, 60, 40, 50]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range,
-/// [`Class::Runtime`] for a reduction that the type has not, [`Class::Value`] for everything else.
-/// Where `broadcast` is false, sizes that do not fit and indices beyond the end are
-/// [`Class::Runtime`].
-pub fn put_along_axis<T: Element, I: Index>(
-    arr: impl AsTensor<T>,
-    indices: impl AsTensor<I>,
-    values: impl AsTensor<T>,
-    axis: i64,
-    reduce: PutReduce,
-    include_self: bool,
-    broadcast: bool,
-) -> Result<Tensor<T>> {
-    let (arr, indices) = (arr.as_tensor().of_rust(), indices.as_tensor().of_rust());
-    let (values, reduce) = (values.as_tensor().of_rust(), reduce.name());
-    lower(arr, indices, values, axis, reduce, include_self, broadcast)?.run_typed()
-}
-
-/// [`put_along_axis`] with element types known at run time, and words as PaddlePaddle's. The errors
-/// are the same.
-pub fn put_along_axis_dyn(
-    arr: DynView<'_>,
-    indices: DynView<'_>,
-    values: DynView<'_>,
-    axis: i64,
-    reduce: &str,
-    include_self: bool,
-    broadcast: bool,
-) -> Result<DynTensor> {
-    lower(arr, indices, values, axis, reduce, include_self, broadcast)?.run_dyn()
-}
-
 fn lower<'a>(
+    operator: &'static str,
     arr: DynView<'a>,
     indices: DynView<'a>,
     values: DynView<'a>,
@@ -232,7 +167,7 @@ fn lower<'a>(
     let ranks = expect_ranks(&arr, &indices, &values, broadcast);
     let axis = match ranks.and_then(|()| own_axis(axis, arr.rank())) {
         Ok(axis) => axis,
-        Err(problem) => return Err(Error::new(NAME, along_class(&problem), problem)),
+        Err(problem) => return Err(Error::new(operator, along_class(&problem), problem)),
     };
     let (class, fit): (fn(&Problem) -> Class, _) = match broadcast {
         true => (along_class, repeated as Fit<'a>),
@@ -248,7 +183,7 @@ fn lower<'a>(
         };
         put.describe(reduce, include_self)
     });
-    call(NAME, class, described)
+    call(operator, class, described)
 }
 
 /// Makes the shapes of indices and values fit each other and the tensor.

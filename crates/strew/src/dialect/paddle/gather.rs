@@ -3,226 +3,144 @@
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::expect_i32_or_i64;
+use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::index_tuples::tuples;
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::framework::scatter_forms::elements;
 use crate::dialect::paddle::{along_class, call, class, own_axis, slices, value_class, vector};
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::gather::Gather;
-use strew_kernel::error::{Class, Error, Problem, Result};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
+use strew_kernel::error::{Class, Error, Problem};
 
-const X: Argument = Argument::needed("x", Kind::Tensor, "the tensor to read from: any dtype");
+const X: &str = "the tensor to read from: any dtype";
 
-pub(super) const GATHER: Operator = Operator {
-    name: "paddle.gather",
-    summary: "The slices of x that index names along axis",
-    arguments: &[
-        X,
-        Argument::needed(
-            "index",
-            Kind::Tensor,
-            "which slices: int32 or int64, 1-d, 0-d for one without its axis, or 2-d with one column; negative counts from the end",
-        ),
-        Argument::needed(
-            "axis",
-            Kind::Int,
-            "the axis that index points along; negative counts from the end, None: the first one",
-        )
-        .or("None"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let x = args.tensor("x")?;
-        let index = args.tensor("index")?;
-        lower_gather(x, index, args.optional_int("axis").unwrap_or(0))
-    },
-};
+operators! {
+    <T: Element, I: Index> dyn (
+        x: tensor<T> => X;
+        index: tensor<I> =>
+            "which slices: int32 or int64, 1-d, 0-d for one without its axis, or 2-d with one column; negative counts from the end";
+        axis: none_int = 0 =>
+            "the axis that index points along; negative counts from the end, None: the first one";
+    ) -> out;
 
-pub(super) const GATHER_ND: Operator = Operator {
-    name: "paddle.gather_nd",
-    summary: "The windows of x that index tuples name",
-    arguments: &[
-        X,
-        Argument::needed(
-            "index",
-            Kind::Tensor,
-            "index tuples along the last axis: int32 or int64; negative counts from the end",
-        ),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let x = args.tensor("x")?;
-        lower_nd(x, args.tensor("index")?)
-    },
-};
+    /// The slices of `x` that `index` names along `axis`. Bits are copied.
+    ///
+    /// * `index`: integers, 1-d or 2-d with one column; 0-d for one slice, of which the result
+    ///   then has no axis. Negative ones count from the end.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::paddle::gather(&array![[1, 2], [3, 4], [5, 6]], &[-1i64, 0], 0)?;
+    /// assert_eq!(out.as_slice(), [5, 6, 1, 2]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`] for a wrong axis and an index out of range, [`Class::Value`] for everything
+    /// else.
+    pub fn gather, pub fn gather_dyn = lower_gather;
+    const GATHER = "paddle.gather":
+        "The slices of x that index names along axis";
+}
 
-pub(super) const TAKE_ALONG_AXIS: Operator = Operator {
-    name: "paddle.take_along_axis",
-    summary: "The elements of arr that indices name along axis",
-    arguments: &[
-        Argument::needed(
-            "arr",
-            Kind::Tensor,
-            "the tensor to read from: rank 1 or more, any dtype",
-        ),
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "from where along axis each element comes: int32 or int64, of arr's rank; negative counts from the end",
-        ),
-        Argument::needed(
-            "axis",
-            Kind::Int,
-            "the axis that indices point along; negative counts from the end",
-        ),
-        Argument::needed(
-            "broadcast",
-            Kind::Bool,
-            "whether arr and indices are broadcast to each other, apart from axis",
-        )
-        .or("True"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let arr = args.tensor("arr")?;
-        let indices = args.tensor("indices")?;
-        let axis = args.int("axis")?;
-        lower_take(arr, indices, axis, args.bool_or("broadcast", true))
-    },
-};
+operators! {
+    <T: Element, I: Index> dyn (
+        x: tensor<T> => X;
+        index: tensor<I> =>
+            "index tuples along the last axis: int32 or int64; negative counts from the end";
+    ) -> out;
 
-/// The slices of `x` that `index` names along `axis`. Bits are copied.
-///
-/// * `index`: integers, 1-d or 2-d with one column; 0-d for one slice, of which the result
-///   then has no axis. Negative ones count from the end.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::paddle::gather(&array![[1, 2], [3, 4], [5, 6]], &[-1i64, 0], 0)?;
-/// assert_eq!(out.as_slice(), [5, 6, 1, 2]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`] for a wrong axis and an index out of range, [`Class::Value`] for everything
-/// else.
-pub fn gather<T: Element, I: Index>(
-    x: impl AsTensor<T>,
-    index: impl AsTensor<I>,
+    /// The windows of `x` that tuples along the last axis of `index` name. Bits are copied.
+    ///
+    /// * `index`: integers; tuples of `K` entries, at most as many as `x` has axes. Negative ones
+    ///   count from the end. A tuple without entries names all of `x`.
+    /// * The result has the shape `index.shape[..-1] + x.shape[K..]`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::paddle::gather_nd(&array![[1, 2], [3, 4]], &array![[1i64, -2], [0, 1]])?;
+    /// assert_eq!(out.as_slice(), [3, 2]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Value`].
+    pub fn gather_nd, pub fn gather_nd_dyn = lower_nd;
+    const GATHER_ND = "paddle.gather_nd":
+        "The windows of x that index tuples name";
+}
+
+operators! {
+    <T: Element, I: Index> dyn (
+        arr: tensor<T> => "the tensor to read from: rank 1 or more, any dtype";
+        indices: tensor<I> =>
+            "from where along axis each element comes: int32 or int64, of arr's rank; negative counts from the end";
+        axis: int => "the axis that indices point along; negative counts from the end";
+        broadcast: bool = true =>
+            "whether arr and indices are broadcast to each other, apart from axis";
+    ) -> out;
+
+    /// The elements of `arr` that `indices` name along `axis`: the way back of
+    /// [`put_along_axis`](crate::dialect::paddle::along::put_along_axis()). Bits are copied.
+    ///
+    /// * `indices`: integers, of `arr`'s rank; negative ones count from the end.
+    /// * `broadcast`: both are broadcast to each other, apart from `axis`. If it is false,
+    ///   `indices` are no larger than `arr` apart from `axis`, and go with its leading corner.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let arr = array![[10, 30, 20], [60, 40, 50]];
+    /// let out = strew::paddle::take_along_axis(&arr, &array![[1i64], [-1]], 1, true)?;
+    /// assert_eq!(out.as_slice(), [30, 50]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range,
+    /// [`Class::Value`] for everything else; [`Class::Runtime`] for indices that are too large
+    /// where `broadcast` is false.
+    pub fn take_along_axis, pub fn take_along_axis_dyn = lower_take;
+    const TAKE_ALONG_AXIS = "paddle.take_along_axis":
+        "The elements of arr that indices name along axis";
+}
+
+fn lower_gather<'a>(
+    operator: &'static str,
+    x: DynView<'a>,
+    index: DynView<'a>,
     axis: i64,
-) -> Result<Tensor<T>> {
-    lower_gather(x.as_tensor().of_rust(), index.as_tensor().of_rust(), axis)?.run_typed()
-}
-
-/// [`gather`] with element types known at run time, and the same errors.
-pub fn gather_dyn(x: DynView<'_>, index: DynView<'_>, axis: i64) -> Result<DynTensor> {
-    lower_gather(x, index, axis)?.run_dyn()
-}
-
-/// The windows of `x` that tuples along the last axis of `index` name. Bits are copied.
-///
-/// * `index`: integers; tuples of `K` entries, at most as many as `x` has axes. Negative ones
-///   count from the end. A tuple without entries names all of `x`.
-/// * The result has the shape `index.shape[..-1] + x.shape[K..]`.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::paddle::gather_nd(&array![[1, 2], [3, 4]], &array![[1i64, -2], [0, 1]])?;
-/// assert_eq!(out.as_slice(), [3, 2]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Value`].
-pub fn gather_nd<T: Element, I: Index>(
-    x: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    lower_nd(x.as_tensor().of_rust(), index.as_tensor().of_rust())?.run_typed()
-}
-
-/// [`gather_nd`] with element types known at run time, and the same errors.
-pub fn gather_nd_dyn(x: DynView<'_>, index: DynView<'_>) -> Result<DynTensor> {
-    lower_nd(x, index)?.run_dyn()
-}
-
-/// The elements of `arr` that `indices` name along `axis`: the way back of
-/// [`put_along_axis`](crate::dialect::paddle::along::put_along_axis()). Bits are copied.
-///
-/// * `indices`: integers, of `arr`'s rank; negative ones count from the end.
-/// * `broadcast`: both are broadcast to each other, apart from `axis`. If it is false, `indices`
-///   are no larger than `arr` apart from `axis`, and go with its leading corner.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let arr = array![[10, 30, 20], [60, 40, 50]];
-/// let out = strew::paddle::take_along_axis(&arr, &array![[1i64], [-1]], 1, true)?;
-/// assert_eq!(out.as_slice(), [30, 50]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range, [`Class::Value`]
-/// for everything else; [`Class::Runtime`] for indices that are too large where `broadcast` is
-/// false.
-pub fn take_along_axis<T: Element, I: Index>(
-    arr: impl AsTensor<T>,
-    indices: impl AsTensor<I>,
-    axis: i64,
-    broadcast: bool,
-) -> Result<Tensor<T>> {
-    let (arr, indices) = (arr.as_tensor().of_rust(), indices.as_tensor().of_rust());
-    lower_take(arr, indices, axis, broadcast)?.run_typed()
-}
-
-/// [`take_along_axis`] with element types known at run time, and the same errors.
-pub fn take_along_axis_dyn(
-    arr: DynView<'_>,
-    indices: DynView<'_>,
-    axis: i64,
-    broadcast: bool,
-) -> Result<DynTensor> {
-    lower_take(arr, indices, axis, broadcast)?.run_dyn()
-}
-
-fn lower_gather<'a>(x: DynView<'a>, index: DynView<'a>, axis: i64) -> Result<Call<'a>> {
+) -> Result<Call<'a>> {
     let places = vector(index).and_then(|index| {
         let axis = own_axis(axis, x.rank())?;
         expect_i32_or_i64("index", &index)?;
         slices(x.shape(), axis, &index)
     });
-    call("paddle.gather", class, places.and_then(|at| read(x, at)))
+    call(operator, class, places.and_then(|at| read(x, at)))
 }
 
-fn lower_nd<'a>(x: DynView<'a>, index: DynView<'a>) -> Result<Call<'a>> {
+fn lower_nd<'a>(operator: &'static str, x: DynView<'a>, index: DynView<'a>) -> Result<Call<'a>> {
     let places = expect_i32_or_i64("index", &index)
         .and_then(|()| tuples(x.shape(), "index", &index, 0..=x.rank(), WRAP));
-    call(
-        "paddle.gather_nd",
-        value_class,
-        places.and_then(|at| read(x, at)),
-    )
+    call(operator, value_class, places.and_then(|at| read(x, at)))
 }
 
 fn lower_take<'a>(
+    operator: &'static str,
     arr: DynView<'a>,
     indices: DynView<'a>,
     axis: i64,
     broadcast: bool,
 ) -> Result<Call<'a>> {
-    let name = "paddle.take_along_axis";
     let rank = arr.rank();
     let alike = expect_shape("indices", indices.shape(), indices.rank() == rank, || {
         format!("`indices` and `arr` must have the same number of dimensions, {rank}")
     });
     let axis = match alike.and_then(|()| own_axis(axis, rank)) {
         Ok(axis) => axis,
-        Err(problem) => return Err(Error::new(name, along_class(&problem), problem)),
+        Err(problem) => return Err(Error::new(operator, along_class(&problem), problem)),
     };
     let (class, fitted): (fn(&Problem) -> Class, _) = match broadcast {
         true => (along_class, repeated(arr, indices, axis)),
@@ -234,7 +152,7 @@ fn lower_take<'a>(
         let places = elements(shape, "indices", &indices, axis, WRAP)?;
         read(arr, places)
     });
-    call(name, class, described)
+    call(operator, class, described)
 }
 
 fn exact_class(problem: &Problem) -> Class {

@@ -23,20 +23,11 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{DType, DynView, Held};
 
-pub use crate::dialect::paddle::along::{PutReduce, put_along_axis, put_along_axis_dyn};
-pub use crate::dialect::paddle::gather::{
-    gather, gather_dyn, gather_nd, gather_nd_dyn, take_along_axis, take_along_axis_dyn,
-};
-pub use crate::dialect::paddle::nd::{
-    scatter_nd, scatter_nd_add, scatter_nd_add_dyn, scatter_nd_dyn,
-};
-pub use crate::dialect::paddle::rows::{
-    index_add, index_add_dyn, index_fill, index_fill_dyn, scatter, scatter_dyn,
-};
-pub use segment::{
-    segment_max, segment_max_dyn, segment_mean, segment_mean_dyn, segment_min, segment_min_dyn,
-    segment_sum, segment_sum_dyn,
-};
+pub use along::*;
+pub use gather::*;
+pub use nd::*;
+pub use rows::*;
+pub use segment::*;
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     rows::SCATTER,

@@ -3,150 +3,94 @@
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_dtype_of, expect_i32_or_i64};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::index_tuples::tuples;
-use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
 use crate::dialect::paddle::{call, class, expect_number, into_copy};
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
-use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
-const INDEX: Argument = Argument::needed(
-    "index",
-    Kind::Tensor,
-    "index tuples along the last axis: int32 or int64; negative counts from the end",
-);
+const INDEX: &str =
+    "index tuples along the last axis: int32 or int64; negative counts from the end";
 
-pub(super) const SCATTER_ND: Operator = Operator {
-    name: "paddle.scatter_nd",
-    summary: "Zeros of a shape, with updates added to the windows that index tuples name",
-    arguments: &[
-        INDEX,
-        Argument::needed(
-            "updates",
-            Kind::Tensor,
-            "windows, of shape index.shape[:-1] + shape[index.shape[-1]:] and any dtype but bool",
-        ),
-        Argument::needed("shape", Kind::Integers, "the shape of the result"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let index = args.tensor("index")?;
-        let updates = args.tensor("updates")?;
-        lower_new(index, updates, &args.integers("shape")?)
-    },
-};
+operators! {
+    <T: Element, I: Index> dyn (
+        index: tensor<I> => INDEX;
+        updates: tensor<T> =>
+            "windows, of shape index.shape[:-1] + shape[index.shape[-1]:] and any dtype but bool";
+        shape: integers => "the shape of the result";
+    ) -> out;
 
-pub(super) const SCATTER_ND_ADD: Operator = Operator {
-    name: "paddle.scatter_nd_add",
-    summary: "A copy of x with updates added to the windows that index tuples name",
-    arguments: &[
-        Argument::needed(
-            "x",
-            Kind::Tensor,
-            "the tensor to start from: any shape, any dtype but bool",
-        ),
-        INDEX,
-        Argument::needed(
-            "updates",
-            Kind::Tensor,
-            "windows, of shape index.shape[:-1] + x.shape[index.shape[-1]:] and x's dtype",
-        ),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let x = args.tensor("x")?;
-        let index = args.tensor("index")?;
-        lower_add(x, index, args.tensor("updates")?)
-    },
-};
-
-/// Zeros of a shape, with each window of `updates` added to the one that its index tuple names:
-/// [`scatter_nd_add`] to zeros.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::paddle::scatter_nd(&array![[1i64], [2], [1]], &[9, 10, 12], &[4])?;
-/// assert_eq!(out.as_slice(), [0, 21, 10, 0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter_nd_add`].
-pub fn scatter_nd<T: Element, I: Index>(
-    index: impl AsTensor<I>,
-    updates: impl AsTensor<T>,
-    shape: &[i64],
-) -> Result<Tensor<T>> {
-    let (index, updates) = (index.as_tensor().of_rust(), updates.as_tensor().of_rust());
-    lower_new(index, updates, &Integers::from(shape))?.run_typed()
+    /// Zeros of a shape, with each window of `updates` added to the one that its index tuple names:
+    /// [`scatter_nd_add`] to zeros.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::paddle::scatter_nd(&array![[1i64], [2], [1]], &[9, 10, 12], &[4])?;
+    /// assert_eq!(out.as_slice(), [0, 21, 10, 0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    pub fn scatter_nd, pub fn scatter_nd_dyn = lower_new;
+    const SCATTER_ND = "paddle.scatter_nd":
+        "Zeros of a shape, with updates added to the windows that index tuples name";
 }
 
-/// [`scatter_nd`] with element types known at run time, and the same errors.
-pub fn scatter_nd_dyn(
-    index: DynView<'_>,
-    updates: DynView<'_>,
-    shape: &[i64],
-) -> Result<DynTensor> {
-    lower_new(index, updates, &Integers::from(shape))?.run_dyn()
-}
+operators! {
+    <T: Element, I: Index> dyn (
+        x: tensor<T> => "the tensor to start from: any shape, any dtype but bool";
+        index: tensor<I> => INDEX;
+        updates: tensor<T> =>
+            "windows, of shape index.shape[:-1] + x.shape[index.shape[-1]:] and x's dtype";
+    ) -> out;
 
-/// A copy of `x` with each window of `updates` added to the one that its index tuple names, in
-/// row-major order.
-///
-/// * `index`: integers; its last axis holds tuples, of at most as many entries as `x` has
-///   axes. Negative ones count from the end. A tuple without entries names all of `x`.
-/// * `updates`: shape `index.shape[..-1] + x.shape[K..]` for tuples of `K` entries.
-///
-/// Where `x` or `updates` has no elements, indices are not checked. 16-bit floats accumulate in
-/// `f32`; integers wrap.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::paddle::scatter_nd_add(&[0, 1, 2, 3], &array![[1i64], [-1], [1]], &[9, 10, 11])?;
-/// assert_eq!(out.as_slice(), [0, 21, 2, 13]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`] for an index out of range, [`Class::Type`] for updates of another type,
-/// [`Class::Runtime`] for `bool`, [`Class::Value`] for everything else.
-pub fn scatter_nd_add<T: Element, I: Index>(
-    x: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    updates: impl AsTensor<T>,
-) -> Result<Tensor<T>> {
-    let (x, index) = (x.as_tensor().of_rust(), index.as_tensor().of_rust());
-    lower_add(x, index, updates.as_tensor().of_rust())?.run_typed()
-}
-
-/// [`scatter_nd_add`] with element types known at run time, and the same errors.
-pub fn scatter_nd_add_dyn(
-    x: DynView<'_>,
-    index: DynView<'_>,
-    updates: DynView<'_>,
-) -> Result<DynTensor> {
-    lower_add(x, index, updates)?.run_dyn()
+    /// A copy of `x` with each window of `updates` added to the one that its index tuple names, in
+    /// row-major order.
+    ///
+    /// * `index`: integers; its last axis holds tuples, of at most as many entries as `x` has
+    ///   axes. Negative ones count from the end. A tuple without entries names all of `x`.
+    /// * `updates`: shape `index.shape[..-1] + x.shape[K..]` for tuples of `K` entries.
+    ///
+    /// Where `x` or `updates` has no elements, indices are not checked. 16-bit floats accumulate in
+    /// `f32`; integers wrap.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::paddle::scatter_nd_add(&[0, 1, 2, 3], &array![[1i64], [-1], [1]], &[9, 10, 11])?;
+    /// assert_eq!(out.as_slice(), [0, 21, 2, 13]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`] for an index out of range, [`Class::Type`] for updates of another type,
+    /// [`Class::Runtime`] for `bool`, [`Class::Value`] for everything else.
+    pub fn scatter_nd_add, pub fn scatter_nd_add_dyn = lower_add;
+    const SCATTER_ND_ADD = "paddle.scatter_nd_add":
+        "A copy of x with updates added to the windows that index tuples name";
 }
 
 fn lower_new<'a>(
+    operator: &'static str,
     index: DynView<'a>,
     updates: DynView<'a>,
     shape: &Integers<'_>,
 ) -> Result<Call<'a>> {
-    call(
-        "paddle.scatter_nd",
-        class,
-        describe_new(index, updates, shape),
-    )
+    call(operator, class, describe_new(index, updates, shape))
 }
 
-fn lower_add<'a>(x: DynView<'a>, index: DynView<'a>, updates: DynView<'a>) -> Result<Call<'a>> {
+fn lower_add<'a>(
+    operator: &'static str,
+    x: DynView<'a>,
+    index: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<Call<'a>> {
     let class = |problem: &Problem| match problem {
         Problem::DType {
             argument: "updates",
@@ -154,11 +98,7 @@ fn lower_add<'a>(x: DynView<'a>, index: DynView<'a>, updates: DynView<'a>) -> Re
         } => Class::Type,
         other => class(other),
     };
-    call(
-        "paddle.scatter_nd_add",
-        class,
-        describe_add(x, index, updates),
-    )
+    call(operator, class, describe_add(x, index, updates))
 }
 
 fn describe_new<'a>(

@@ -3,7 +3,7 @@
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_dtype_of, expect_i32_or_i64};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::paddle::{
     call, class, expect_number, into_copy, own_axis, slices, value_class, vector,
 };
@@ -11,256 +11,141 @@ use strew_engine::checks::expect_shape;
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, DType, DynTensor, DynView, Element, Held, Index, Scalar, Tensor,
-};
+use strew_kernel::tensor::{DType, Held};
 
-const AXIS: Argument = Argument::needed(
-    "axis",
-    Kind::Int,
-    "the axis that index points along; negative counts from the end",
-);
+const X: &str = "the tensor to start from: rank 1 or more, any dtype";
 
-pub(super) const SCATTER: Operator = Operator {
-    name: "paddle.scatter",
-    summary: "A copy of x with rows replaced by updates, or by their sum",
-    arguments: &[
-        Argument::needed(
-            "x",
-            Kind::Tensor,
-            "the tensor to start from: rank 1 or more, any dtype",
-        ),
-        Argument::needed(
-            "index",
-            Kind::Tensor,
-            "where each row goes: int32 or int64, 1-d, 0-d for one row, or 2-d with one column; negative counts from the end",
-        ),
-        Argument::needed(
-            "updates",
-            Kind::Tensor,
-            "rows of x's shape and dtype, at least as many as index has; of a 0-d index one row, without an axis for it",
-        ),
-        Argument::needed(
-            "overwrite",
-            Kind::Bool,
-            "whether the last row for a place stays; if not, it is their sum, without what x holds there",
-        )
-        .or("True"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let x = args.tensor("x")?;
-        let index = args.tensor("index")?;
-        let updates = args.tensor("updates")?;
-        lower_scatter(x, index, updates, args.bool_or("overwrite", true))
-    },
-};
+const AXIS: &str = "the axis that index points along; negative counts from the end";
 
-pub(super) const INDEX_ADD: Operator = Operator {
-    name: "paddle.index_add",
-    summary: "A copy of x with slices of value added to those that index names along axis",
-    arguments: &[
-        Argument::needed(
-            "x",
-            Kind::Tensor,
-            "the tensor to start from: rank 1 or more, any dtype but bool",
-        ),
-        Argument::needed(
-            "index",
-            Kind::Tensor,
-            "where along axis each slice goes: 1-d, int32 or int64; negative counts from the end",
-        ),
-        AXIS,
-        Argument::needed(
-            "value",
-            Kind::Tensor,
-            "slices of x's shape and dtype, as many along axis as index has",
-        ),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let x = args.tensor("x")?;
-        let index = args.tensor("index")?;
-        let axis = args.int("axis")?;
-        lower_add(x, index, axis, args.tensor("value")?)
-    },
-};
+operators! {
+    <T: Element, I: Index> dyn (
+        x: tensor<T> => X;
+        index: tensor<I> =>
+            "where each row goes: int32 or int64, 1-d, 0-d for one row, or 2-d with one column; negative counts from the end";
+        updates: tensor<T> =>
+            "rows of x's shape and dtype, at least as many as index has; of a 0-d index one row, without an axis for it";
+        overwrite: bool = true =>
+            "whether the last row for a place stays; if not, it is their sum, without what x holds there";
+    ) -> out;
 
-pub(super) const INDEX_FILL: Operator = Operator {
-    name: "paddle.index_fill",
-    summary: "A copy of x with one number in the slices that index names along axis",
-    arguments: &[
-        Argument::needed(
-            "x",
-            Kind::Tensor,
-            "the tensor to start from: rank 1 or more, any dtype",
-        ),
-        Argument::needed(
-            "index",
-            Kind::Tensor,
-            "which slices along axis: 1-d, int32 or int64; negative counts from the end",
-        ),
-        AXIS,
-        Argument::needed(
-            "value",
-            Kind::Scalar,
-            "the number, made an element of x's dtype: fractions are cut off, and integers wrap",
-        ),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let x = args.tensor("x")?;
-        let index = args.tensor("index")?;
-        let axis = args.int("axis")?;
-        lower_fill(x, index, axis, args.scalar("value")?)
-    },
-};
-
-/// A copy of `x` with rows replaced: `out[index[i]] = updates[i]`, of several the last one. With
-/// `overwrite` false, it is their sum, which starts from zero.
-///
-/// * `index`: integers, 1-d or 2-d with one column; 0-d for one row, of which `updates` then
-///   has no axis. Negative ones count from the end.
-/// * `updates`: at least as many rows as `index` has, each of `x`'s shape. Those beyond are not
-///   read.
-///
-/// Where `x`, `index` or `updates` has no elements, indices are not checked. 16-bit floats
-/// accumulate in `f32`; integers wrap.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let x = array![[1, 1], [2, 2], [3, 3]];
-/// let updates = array![[1, 1], [2, 2], [3, 3], [4, 4]];
-/// let out = strew::paddle::scatter(&x, &[2i64, 1, 0, 1], &updates, true)?;
-/// assert_eq!(out.as_slice(), [3, 3, 4, 4, 1, 1]);
-/// let out = strew::paddle::scatter(&x, &[2i64, 1, 0, 1], &updates, false)?;
-/// assert_eq!(out.as_slice(), [3, 3, 6, 6, 1, 1]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`] for an index out of range, [`Class::Runtime`] for a sum of `bool`,
-/// [`Class::Value`] for everything else.
-pub fn scatter<T: Element, I: Index>(
-    x: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    updates: impl AsTensor<T>,
-    overwrite: bool,
-) -> Result<Tensor<T>> {
-    let (x, index) = (x.as_tensor().of_rust(), index.as_tensor().of_rust());
-    lower_scatter(x, index, updates.as_tensor().of_rust(), overwrite)?.run_typed()
+    /// A copy of `x` with rows replaced: `out[index[i]] = updates[i]`, of several the last one.
+    /// With `overwrite` false, it is their sum, which starts from zero.
+    ///
+    /// * `index`: integers, 1-d or 2-d with one column; 0-d for one row, of which `updates` then
+    ///   has no axis. Negative ones count from the end.
+    /// * `updates`: at least as many rows as `index` has, each of `x`'s shape. Those beyond are not
+    ///   read.
+    ///
+    /// Where `x`, `index` or `updates` has no elements, indices are not checked. 16-bit floats
+    /// accumulate in `f32`; integers wrap.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let x = array![[1, 1], [2, 2], [3, 3]];
+    /// let updates = array![[1, 1], [2, 2], [3, 3], [4, 4]];
+    /// let out = strew::paddle::scatter(&x, &[2i64, 1, 0, 1], &updates, true)?;
+    /// assert_eq!(out.as_slice(), [3, 3, 4, 4, 1, 1]);
+    /// let out = strew::paddle::scatter(&x, &[2i64, 1, 0, 1], &updates, false)?;
+    /// assert_eq!(out.as_slice(), [3, 3, 6, 6, 1, 1]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`] for an index out of range, [`Class::Runtime`] for a sum of `bool`,
+    /// [`Class::Value`] for everything else.
+    pub fn scatter, pub fn scatter_dyn = lower_scatter;
+    const SCATTER = "paddle.scatter":
+        "A copy of x with rows replaced by updates, or by their sum";
 }
 
-/// [`scatter`] with element types known at run time, and the same errors.
-pub fn scatter_dyn(
-    x: DynView<'_>,
-    index: DynView<'_>,
-    updates: DynView<'_>,
-    overwrite: bool,
-) -> Result<DynTensor> {
-    lower_scatter(x, index, updates, overwrite)?.run_dyn()
+operators! {
+    <T: Element, I: Index> dyn (
+        x: tensor<T> => "the tensor to start from: rank 1 or more, any dtype but bool";
+        index: tensor<I> =>
+            "where along axis each slice goes: 1-d, int32 or int64; negative counts from the end";
+        axis: int => AXIS;
+        value: tensor<T> => "slices of x's shape and dtype, as many along axis as index has";
+    ) -> out;
+
+    /// A copy of `x` with slices of `value` added, in their order: `out[.., index[i], ..] +=
+    /// value[.., i, ..]`.
+    ///
+    /// * `index`: integers, 1-d; negative ones count from the end.
+    /// * `value`: `x`'s shape, but for `axis`, where it is as long as `index`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::paddle::index_add(&array![[1, 2, 3]], &[-1i32, -1], 1, &array![[10, 20]])?;
+    /// assert_eq!(out.as_slice(), [1, 2, 33]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`] for a wrong axis, [`Class::Runtime`] for `bool`, [`Class::Value`] for
+    /// everything else, also an index out of range.
+    pub fn index_add, pub fn index_add_dyn = lower_add;
+    const INDEX_ADD = "paddle.index_add":
+        "A copy of x with slices of value added to those that index names along axis";
 }
 
-/// A copy of `x` with slices of `value` added, in their order: `out[.., index[i], ..] += value[..,
-/// i, ..]`.
-///
-/// * `index`: integers, 1-d; negative ones count from the end.
-/// * `value`: `x`'s shape, but for `axis`, where it is as long as `index`.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::paddle::index_add(&array![[1, 2, 3]], &[-1i32, -1], 1, &array![[10, 20]])?;
-/// assert_eq!(out.as_slice(), [1, 2, 33]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`] for a wrong axis, [`Class::Runtime`] for `bool`, [`Class::Value`] for
-/// everything else, also an index out of range.
-pub fn index_add<T: Element, I: Index>(
-    x: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    axis: i64,
-    value: impl AsTensor<T>,
-) -> Result<Tensor<T>> {
-    let (x, index) = (x.as_tensor().of_rust(), index.as_tensor().of_rust());
-    lower_add(x, index, axis, value.as_tensor().of_rust())?.run_typed()
-}
+operators! {
+    <T: Element, I: Index> dyn (
+        x: tensor<T> => X;
+        index: tensor<I> =>
+            "which slices along axis: 1-d, int32 or int64; negative counts from the end";
+        axis: int => AXIS;
+        value: scalar =>
+            "the number, made an element of x's dtype: fractions are cut off, and integers wrap";
+    ) -> out;
 
-/// [`index_add`] with element types known at run time, and the same errors.
-pub fn index_add_dyn(
-    x: DynView<'_>,
-    index: DynView<'_>,
-    axis: i64,
-    value: DynView<'_>,
-) -> Result<DynTensor> {
-    lower_add(x, index, axis, value)?.run_dyn()
-}
-
-/// A copy of `x` with one number in the slices that `index` names along `axis`.
-///
-/// * `index`: integers, 1-d; negative ones count from the end.
-/// * `value` becomes an element of `x`'s type: fractions are cut off, and integers wrap.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::paddle::index_fill(&array![[1, 2, 3], [4, 5, 6]], &[0i32, -1], 1, -1.5)?;
-/// assert_eq!(out.as_slice(), [-1, 2, -1, -1, 5, -1]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`] for an index out of range, [`Class::Value`] for everything else.
-pub fn index_fill<T: Element, I: Index>(
-    x: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    axis: i64,
-    value: impl Into<Scalar>,
-) -> Result<Tensor<T>> {
-    let (x, index) = (x.as_tensor().of_rust(), index.as_tensor().of_rust());
-    lower_fill(x, index, axis, value.into())?.run_typed()
-}
-
-/// [`index_fill`] with element types known at run time, and the same errors.
-pub fn index_fill_dyn(
-    x: DynView<'_>,
-    index: DynView<'_>,
-    axis: i64,
-    value: Scalar,
-) -> Result<DynTensor> {
-    lower_fill(x, index, axis, value)?.run_dyn()
+    /// A copy of `x` with one number in the slices that `index` names along `axis`.
+    ///
+    /// * `index`: integers, 1-d; negative ones count from the end.
+    /// * `value` becomes an element of `x`'s type: fractions are cut off, and integers wrap.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::paddle::index_fill(&array![[1, 2, 3], [4, 5, 6]], &[0i32, -1], 1, -1.5)?;
+    /// assert_eq!(out.as_slice(), [-1, 2, -1, -1, 5, -1]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`] for an index out of range, [`Class::Value`] for everything else.
+    pub fn index_fill, pub fn index_fill_dyn = lower_fill;
+    const INDEX_FILL = "paddle.index_fill":
+        "A copy of x with one number in the slices that index names along axis";
 }
 
 fn lower_scatter<'a>(
+    operator: &'static str,
     x: DynView<'a>,
     index: DynView<'a>,
     updates: DynView<'a>,
     overwrite: bool,
 ) -> Result<Call<'a>> {
     let described = describe_scatter(x, index, updates, overwrite);
-    call("paddle.scatter", class, described)
+    call(operator, class, described)
 }
 
 fn lower_add<'a>(
+    operator: &'static str,
     x: DynView<'a>,
     index: DynView<'a>,
     axis: i64,
     value: DynView<'a>,
 ) -> Result<Call<'a>> {
-    call(
-        "paddle.index_add",
-        value_class,
-        describe_add(x, index, axis, value),
-    )
+    call(operator, value_class, describe_add(x, index, axis, value))
 }
 
 fn lower_fill<'a>(
+    operator: &'static str,
     x: DynView<'a>,
     index: DynView<'a>,
     axis: i64,
@@ -270,11 +155,7 @@ fn lower_fill<'a>(
         Problem::Axis { .. } => Class::Value,
         other => class(other),
     };
-    call(
-        "paddle.index_fill",
-        class,
-        describe_fill(x, index, axis, value),
-    )
+    call(operator, class, describe_fill(x, index, axis, value))
 }
 
 fn describe_scatter<'a>(

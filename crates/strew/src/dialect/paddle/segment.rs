@@ -2,7 +2,7 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_i32_or_i64, wrong_value};
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::segment_ids::{ascending, segments_to};
 use crate::dialect::paddle::{call, class, expect_number};
 use strew_engine::checks::expect_shape;
@@ -10,9 +10,8 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Scatter, Start, Target};
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 /// How the rows of a segment become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,176 +22,77 @@ enum Fold {
     Max,
 }
 
-const ARGUMENTS: [Argument; 2] = [
-    Argument::needed(
-        "data",
-        Kind::Tensor,
-        "the rows to reduce: any dtype but bool, real for a minimum or maximum",
-    ),
-    Argument::needed(
-        "segment_ids",
-        Kind::Tensor,
-        "the segment of each row: int32 or int64, 1-d (or all other dimensions 1), ascending from 0 or more",
-    ),
-];
+operators! {
+    <T: Element, I: Index> dyn (
+        data: tensor<T> => "the rows to reduce: any dtype but bool, real for a minimum or maximum";
+        segment_ids: tensor<I> =>
+            "the segment of each row: int32 or int64, 1-d (or all other dimensions 1), ascending from 0 or more";
+    ) -> out;
 
-fn from_table<'a>(
-    args: &mut Arguments<'a>,
-    operator: &'static str,
-    fold: Fold,
-) -> Result<Call<'a>> {
-    let data = args.tensor("data")?;
-    lower(operator, fold, data, args.tensor("segment_ids")?)
-}
+    /// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
+    /// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are
+    /// 0.
+    ///
+    /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
+    /// * `segment_ids`: integers, as many as `data` has rows, ascending from 0 or more. 1-d, or
+    ///   of more dimensions that are all 1.
+    ///
+    /// ```
+    /// let out = strew::paddle::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [3, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Runtime`](crate::Class::Runtime) for a type that has no such operation,
+    /// [`Class::Index`](crate::Class::Index) for a negative number,
+    /// [`Class::Value`](crate::Class::Value) for everything else.
+    pub fn segment_sum, pub fn segment_sum_dyn = lower(Fold::Sum);
+    const SEGMENT_SUM = "paddle.geometric.segment_sum":
+        "The sum of the rows of each segment, of which the numbers ascend";
 
-pub(super) const SEGMENT_SUM: Operator = Operator {
-    name: "paddle.geometric.segment_sum",
-    summary: "The sum of the rows of each segment, of which the numbers ascend",
-    arguments: &ARGUMENTS,
-    returns: &["out"],
-    lower: |args| from_table(args, "paddle.geometric.segment_sum", Fold::Sum),
-};
+    /// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
+    ///
+    /// ```
+    /// let out = strew::paddle::segment_mean(&[-7, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [-2, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    pub fn segment_mean, pub fn segment_mean_dyn = lower(Fold::Mean);
+    const SEGMENT_MEAN = "paddle.geometric.segment_mean":
+        "The mean of the rows of each segment, of which the numbers ascend";
 
-/// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
-/// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
-///
-/// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-/// * `segment_ids`: integers, as many as `data` has rows, ascending from 0 or more. 1-d, or
-///   of more dimensions that are all 1.
-///
-/// ```
-/// let out = strew::paddle::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
-/// assert_eq!(out.as_slice(), [3, 0, 4]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Runtime`](crate::Class::Runtime) for a type that has no such operation,
-/// [`Class::Index`](crate::Class::Index) for a negative number,
-/// [`Class::Value`](crate::Class::Value) for everything else.
-pub fn segment_sum<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let (data, ids) = (
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-    );
-    lower("paddle.geometric.segment_sum", Fold::Sum, data, ids)?.run_typed()
-}
+    /// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there
+    /// is one.
+    ///
+    /// ```
+    /// let out = strew::paddle::segment_min(&[5, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [2, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    pub fn segment_min, pub fn segment_min_dyn = lower(Fold::Min);
+    const SEGMENT_MIN = "paddle.geometric.segment_min":
+        "The minimum of the rows of each segment, of which the numbers ascend";
 
-/// [`segment_sum`] with element types known at run time, and the same errors.
-pub fn segment_sum_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    lower("paddle.geometric.segment_sum", Fold::Sum, data, segment_ids)?.run_dyn()
-}
-
-pub(super) const SEGMENT_MEAN: Operator = Operator {
-    name: "paddle.geometric.segment_mean",
-    summary: "The mean of the rows of each segment, of which the numbers ascend",
-    arguments: &ARGUMENTS,
-    returns: &["out"],
-    lower: |args| from_table(args, "paddle.geometric.segment_mean", Fold::Mean),
-};
-
-/// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
-///
-/// ```
-/// let out = strew::paddle::segment_mean(&[-7, 2, 4], &[0i32, 0, 2])?;
-/// assert_eq!(out.as_slice(), [-2, 0, 4]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`segment_sum`].
-pub fn segment_mean<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let (data, ids) = (
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-    );
-    lower("paddle.geometric.segment_mean", Fold::Mean, data, ids)?.run_typed()
-}
-
-/// [`segment_mean`] with element types known at run time, and the same errors.
-pub fn segment_mean_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    lower(
-        "paddle.geometric.segment_mean",
-        Fold::Mean,
-        data,
-        segment_ids,
-    )?
-    .run_dyn()
-}
-
-pub(super) const SEGMENT_MIN: Operator = Operator {
-    name: "paddle.geometric.segment_min",
-    summary: "The minimum of the rows of each segment, of which the numbers ascend",
-    arguments: &ARGUMENTS,
-    returns: &["out"],
-    lower: |args| from_table(args, "paddle.geometric.segment_min", Fold::Min),
-};
-
-/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is
-/// one.
-///
-/// ```
-/// let out = strew::paddle::segment_min(&[5, 2, 4], &[0i32, 0, 2])?;
-/// assert_eq!(out.as_slice(), [2, 0, 4]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`segment_sum`].
-pub fn segment_min<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let (data, ids) = (
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-    );
-    lower("paddle.geometric.segment_min", Fold::Min, data, ids)?.run_typed()
-}
-
-/// [`segment_min`] with element types known at run time, and the same errors.
-pub fn segment_min_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    lower("paddle.geometric.segment_min", Fold::Min, data, segment_ids)?.run_dyn()
-}
-
-pub(super) const SEGMENT_MAX: Operator = Operator {
-    name: "paddle.geometric.segment_max",
-    summary: "The maximum of the rows of each segment, of which the numbers ascend",
-    arguments: &ARGUMENTS,
-    returns: &["out"],
-    lower: |args| from_table(args, "paddle.geometric.segment_max", Fold::Max),
-};
-
-/// The maximum of the rows of each segment; see [`segment_min`].
-///
-/// ```
-/// let out = strew::paddle::segment_max(&[5, 2, 4], &[0i32, 0, 2])?;
-/// assert_eq!(out.as_slice(), [5, 0, 4]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`segment_sum`].
-pub fn segment_max<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    segment_ids: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let (data, ids) = (
-        data.as_tensor().of_rust(),
-        segment_ids.as_tensor().of_rust(),
-    );
-    lower("paddle.geometric.segment_max", Fold::Max, data, ids)?.run_typed()
-}
-
-/// [`segment_max`] with element types known at run time, and the same errors.
-pub fn segment_max_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    lower("paddle.geometric.segment_max", Fold::Max, data, segment_ids)?.run_dyn()
+    /// The maximum of the rows of each segment; see [`segment_min`].
+    ///
+    /// ```
+    /// let out = strew::paddle::segment_max(&[5, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [5, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    pub fn segment_max, pub fn segment_max_dyn = lower(Fold::Max);
+    const SEGMENT_MAX = "paddle.geometric.segment_max":
+        "The maximum of the rows of each segment, of which the numbers ascend";
 }
 
 fn lower<'a>(
