@@ -54,7 +54,16 @@
 //! | `in place input` | nothing: `input` is changed | nothing |
 //!
 //! Two functions that share the row of another operator have its name alone: `"torch.scatter";`.
-//! [`row`] makes the row alone, for an operator whose functions are written out.
+//! [`rows`] makes rows alone, for operators whose functions are written out:
+//!
+//! ```text
+//! rows! {
+//!     (src: tensor => SRC; index: tensor => INDEX; out: optional_target => OUT;) -> out arg;
+//!
+//!     const SCATTER_MIN = "torch_scatter.scatter_min": "The smallest element of each group"
+//!         = lower(Reduce::Min);
+//! }
+//! ```
 //!
 //! A file of declarations imports all of this module: the macros, and the types that they name.
 
@@ -97,6 +106,26 @@ macro_rules! operators {
     )*};
 }
 
+/// The rows of operators whose functions are written out. The header of this file says how they are
+/// written.
+macro_rules! rows {
+    (($($arguments:tt)*) -> $($result:ident)+; $($members:tt)*) => {
+        rows! { @ ($($arguments)*) ($($result)+) $($members)* }
+    };
+    (
+        @ $arguments:tt $result:tt
+        $(
+            const $row:ident = $name:literal: $summary:literal
+                = $lower:ident $(($($what:expr),*))?;
+        )*
+    ) => {$(
+        row! {
+            $arguments -> $result = $lower($($($what),*)?);
+            const $row = $name: $summary;
+        }
+    )*};
+}
+
 /// The row of an operator in the table of its dialect. Without a summary there is none.
 macro_rules! row {
     ($arguments:tt -> $result:tt = $lower:ident $what:tt; $name:literal;) => {};
@@ -126,7 +155,7 @@ macro_rules! row {
                         stringify!($unused), kind!($unused_kind = $unused_default), $unused_doc
                     ),)*
                 ],
-                returns: &[returned!($($result)+)],
+                returns: returned!($($result)+),
                 lower: |args| $lower($name, $($what,)* $(
                     taken!(
                         args,
@@ -269,10 +298,13 @@ macro_rules! kind {
 /// What the table says an operator returns.
 macro_rules! returned {
     (in place $target:ident) => {
-        stringify!($target)
+        &[stringify!($target)]
+    };
+    (out arg) => {
+        &["out", "arg"]
     };
     ($($out:ident)+) => {
-        "out"
+        &["out"]
     };
 }
 
@@ -428,6 +460,6 @@ macro_rules! run_dynamic {
 }
 
 pub(crate) use {
-    dynamic, from_dynamic, from_typed, functions, kind, left_out, operators, returned, row,
+    dynamic, from_dynamic, from_typed, functions, kind, left_out, operators, returned, row, rows,
     run_dynamic, run_typed, spelled, taken, typed,
 };

@@ -2,7 +2,7 @@
 
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::scatter_forms::in_place;
 use crate::dialect::numpy::call_with;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
@@ -11,96 +11,54 @@ use strew_engine::scatter::destinations::take::Pointer;
 use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::elementwise::nonzero::unravel;
-use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, Dims, DynView, DynViewMut, Element, Held, Index, TensorViewMut,
-};
+use strew_kernel::tensor::{Dims, Held};
 
-const NAME: &str = "numpy.put_along_axis";
+operators! {
+    <'a, T: Element, I: Index> dyn<'a> (
+        arr: target<T> => "the array that is written: any shape and dtype";
+        indices: tensor<I> =>
+            "integers, of arr's rank; along other axes than the named one they and arr are repeated to each other's size";
+        values: tensor<T> => "what is put there, broadcast to the indices; each becomes of arr's dtype";
+        axis: optional_int =>
+            "the axis; None: arr is seen as one row of elements, and indices have one axis";
+    ) -> in place out;
 
-pub(super) const PUT_ALONG_AXIS: Operator = Operator {
-    name: NAME,
-    summary: "Puts values into cells that indices name along an axis, in place",
-    arguments: &[
-        Argument::needed(
-            "arr",
-            Kind::Target,
-            "the array that is written: any shape and dtype",
-        ),
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "integers, of arr's rank; along other axes than the named one they and arr are repeated to each other's size",
-        ),
-        Argument::needed(
-            "values",
-            Kind::Tensor,
-            "what is put there, broadcast to the indices; each becomes of arr's dtype",
-        ),
-        Argument::needed(
-            "axis",
-            Kind::Int,
-            "the axis; None: arr is seen as one row of elements, and indices have one axis",
-        )
-        .or("None"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let arr = args.target("arr")?;
-        let indices = args.tensor("indices")?;
-        let values = args.tensor("values")?;
-        lower(arr, indices, values, args.optional_int("axis"))
-    },
-};
-
-/// Puts `values` into the cells of `arr` that `indices` name along an axis: numpy's
-/// `put_along_axis`.
-///
-/// * `indices`: integers of any type, of `arr`'s rank. Along other axes than `axis` they and `arr`
-///   have one size, or one of them has size 1, which counts for all. Negative ones count from the
-///   end.
-/// * `values`: broadcast to the indices; of several for a cell the last one stays, in row-major
-///   order.
-/// * `axis`: `None`: `arr` is seen as one row of its elements, and `indices` have one axis.
-///
-/// ```
-/// use strew::numpy::put_along_axis;
-/// use ndarray::array;
-///
-/// let mut scores = array![[10, 30, 20], [60, 40, 50]];
-/// put_along_axis(&mut scores, &array![[1], [0]], &array![[99]], Some(1))?;
-/// assert_eq!(scores, array![[10, 99, 20], [99, 40, 50]]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`] for an index that is out of bounds or no integer, and for a wrong axis,
-/// [`Class::Value`] for shapes that do not fit and for memory that overlaps. `arr` is then
-/// unchanged.
-pub fn put_along_axis<'a, T: Element, I: Index>(
-    arr: impl Into<TensorViewMut<'a, T>>,
-    indices: impl AsTensor<I>,
-    values: impl AsTensor<T>,
-    axis: Option<i64>,
-) -> Result<()> {
-    let (indices, values) = (indices.as_tensor().of_rust(), values.as_tensor().of_rust());
-    put_along_axis_dyn(arr.into().into_dyn(), indices, values, axis)
-}
-
-/// [`put_along_axis`] with element types known at run time: values become `arr`'s as C casts them,
-/// integers modulo 2^k and fractions cut off. The errors are the same.
-pub fn put_along_axis_dyn<'a>(
-    arr: DynViewMut<'a>,
-    indices: DynView<'a>,
-    values: DynView<'a>,
-    axis: Option<i64>,
-) -> Result<()> {
-    lower(arr, indices, values, axis)?.run().map(drop)
+    /// Puts `values` into the cells of `arr` that `indices` name along an axis: numpy's
+    /// `put_along_axis`.
+    ///
+    /// * `indices`: integers of any type, of `arr`'s rank. Along other axes than `axis` they and
+    ///   `arr` have one size, or one of them has size 1, which counts for all. Negative ones count
+    ///   from the end.
+    /// * `values`: broadcast to the indices; of several for a cell the last one stays, in row-major
+    ///   order.
+    /// * `axis`: `None`: `arr` is seen as one row of its elements, and `indices` have one axis.
+    ///
+    /// ```
+    /// use strew::numpy::put_along_axis;
+    /// use ndarray::array;
+    ///
+    /// let mut scores = array![[10, 30, 20], [60, 40, 50]];
+    /// put_along_axis(&mut scores, &array![[1], [0]], &array![[99]], Some(1))?;
+    /// assert_eq!(scores, array![[10, 99, 20], [99, 40, 50]]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`] for an index that is out of bounds or no integer, and for a wrong axis,
+    /// [`Class::Value`] for shapes that do not fit and for memory that overlaps. `arr` is then
+    /// unchanged.
+    pub fn put_along_axis,
+    /// Values become `arr`'s as C casts them, integers modulo 2^k and fractions cut off.
+    pub fn put_along_axis_dyn = lower;
+    const PUT_ALONG_AXIS = "numpy.put_along_axis":
+        "Puts values into cells that indices name along an axis, in place";
 }
 
 fn lower<'a>(
+    operator: &'static str,
     arr: DynViewMut<'a>,
     indices: DynView<'a>,
     values: DynView<'a>,
@@ -110,7 +68,7 @@ fn lower<'a>(
         Problem::Shape { .. } => Class::Value,
         other => crate::dialect::numpy::class(other),
     };
-    call_with(NAME, class, describe(arr, indices, values, axis))
+    call_with(operator, class, describe(arr, indices, values, axis))
 }
 
 fn describe<'a>(

@@ -2,8 +2,9 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::wrong_value;
+use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::into_out::{Delivered, Made};
-use crate::dialect::framework::operator::{Argument, Kind, Operator, int};
+use crate::dialect::framework::operator::int;
 use crate::dialect::numpy::call_with;
 use crate::dialect::typed;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
@@ -12,53 +13,27 @@ use strew_engine::scatter::destinations::take::Pointer;
 use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
-use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Index, Scalar, Tensor,
-};
+use strew_kernel::tensor::{DType, Dims, Held};
 
-const NAME: &str = "numpy.bincount";
+rows! {
+    (
+        x: tensor => "the numbers: integers or bools, none negative; 1-d, or of any rank with an axis";
+        weights: optional_tensor =>
+            "what each counts for: of x's shape, or with an axis x's numbers stand along that axis; any dtype";
+        minlength: int = 0 => "bins at least";
+        axis: optional_int =>
+            "the axis along which numbers are counted, each row by itself; None: x is 1-d";
+        out: optional_target =>
+            "overwritten with the result; its size along the axis is the number of bins";
+    ) -> out;
 
-pub(super) const BINCOUNT: Operator = Operator {
-    name: NAME,
-    summary: "Counts how often each number occurs, or adds up its weights",
-    arguments: &[
-        Argument::needed(
-            "x",
-            Kind::Tensor,
-            "the numbers: integers or bools, none negative; 1-d, or of any rank with an axis",
-        ),
-        Argument::needed(
-            "weights",
-            Kind::Tensor,
-            "what each counts for: of x's shape, or with an axis x's numbers stand along that axis; any dtype",
-        )
-        .or("None"),
-        Argument::needed("minlength", Kind::Int, "bins at least").or("0"),
-        Argument::needed(
-            "axis",
-            Kind::Int,
-            "the axis along which numbers are counted, each row by itself; None: x is 1-d",
-        )
-        .or("None"),
-        Argument::needed(
-            "out",
-            Kind::Target,
-            "overwritten with the result; its size along the axis is the number of bins",
-        )
-        .or("None"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let x = args.tensor("x")?;
-        let weights = args.optional_tensor("weights");
-        let minlength = args.optional_int("minlength").unwrap_or(0);
-        let axis = args.optional_int("axis");
-        lower(x, weights, minlength, axis, args.optional_target("out"))
-    },
-};
+    const BINCOUNT = "numpy.bincount":
+        "Counts how often each number occurs, or adds up its weights"
+        = lower;
+}
 
 /// Counts how often each number occurs: numpy's `bincount(x, minlength=minlength)`.
 ///
@@ -146,10 +121,13 @@ pub fn bincount_dyn<'a>(
     axis: Option<i64>,
     out: Option<DynViewMut<'a>>,
 ) -> Result<Option<DynTensor>> {
-    Ok(lower(x, weights, minlength, axis, out)?.run()?.tensor)
+    Ok(lower("numpy.bincount", x, weights, minlength, axis, out)?
+        .run()?
+        .tensor)
 }
 
 fn lower<'a>(
+    operator: &'static str,
     x: DynView<'a>,
     weights: Option<DynView<'a>>,
     minlength: i64,
@@ -161,7 +139,7 @@ fn lower<'a>(
         other => crate::dialect::numpy::class(other),
     };
     let Some(out) = out else {
-        return call_with(NAME, class, describe(x, weights, minlength, axis, None));
+        return call_with(operator, class, describe(x, weights, minlength, axis, None));
     };
     let described = describe(x, weights, minlength, axis, Some(out.shape()));
     let described = described.and_then(|sums| {
@@ -170,7 +148,7 @@ fn lower<'a>(
         expect_dtype("out", out.dtype(), fits, format_args!("it must be {dtype}"))?;
         Ok(Delivered::new(Made::Scatter(sums), out, Combine::Assign))
     });
-    call_with(NAME, class, described)
+    call_with(operator, class, described)
 }
 
 fn describe<'a>(

@@ -14,18 +14,9 @@ use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::operator::Operator;
 use strew_kernel::error::{Class, Problem, Result};
 
-pub use crate::dialect::numpy::along::{put_along_axis, put_along_axis_dyn};
-pub use crate::dialect::numpy::bincount::{bincount, bincount_dyn, bincount_weights};
-pub use at::{
-    absolute_at, absolute_at_dyn, add_at, add_at_dyn, bitwise_and_at, bitwise_and_at_dyn,
-    bitwise_or_at, bitwise_or_at_dyn, bitwise_xor_at, bitwise_xor_at_dyn, divide_at, divide_at_dyn,
-    floor_divide_at, floor_divide_at_dyn, fmax_at, fmax_at_dyn, fmin_at, fmin_at_dyn, invert_at,
-    invert_at_dyn, left_shift_at, left_shift_at_dyn, logical_and_at, logical_and_at_dyn,
-    logical_or_at, logical_or_at_dyn, logical_xor_at, logical_xor_at_dyn, maximum_at,
-    maximum_at_dyn, minimum_at, minimum_at_dyn, multiply_at, multiply_at_dyn, negative_at,
-    negative_at_dyn, power_at, power_at_dyn, right_shift_at, right_shift_at_dyn, subtract_at,
-    subtract_at_dyn,
-};
+pub use along::*;
+pub use at::*;
+pub use bincount::*;
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     at::ADD,

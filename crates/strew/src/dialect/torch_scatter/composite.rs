@@ -7,7 +7,8 @@
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::composite::Composed;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator, int};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::int;
 use crate::dialect::torch_scatter::checks::check_out_shape;
 use crate::dialect::torch_scatter::{DIM, DIM_SIZE, INDEX, OUT, context, groups, groups_along};
 use crate::dialect::typed;
@@ -16,113 +17,69 @@ use strew_engine::plan::composite::Composite;
 use strew_engine::scatter::Output;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
-use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::tensor::{
-    AsTensor, DType, DynView, DynViewMut, Element, Index, Tensor, TensorViewMut,
-};
+use strew_kernel::error::{Class, Problem};
+use strew_kernel::tensor::DType;
 
-/// What torch_scatter adds to a sum before it takes the logarithm.
-const EPS: f64 = 1e-12;
+const FLOATS: &str = "the values: rank 1 or more, a floating-point dtype";
 
-const FLOATS: Argument = Argument::needed(
-    "src",
-    Kind::Tensor,
-    "the values: rank 1 or more, a floating-point dtype",
-);
+const EPSILON: &str = "what is added to a sum before its logarithm is taken";
 
-const NUMBERS: Argument = Argument::needed(
-    "src",
-    Kind::Tensor,
-    "the values: rank 1 or more, integers or a floating-point dtype",
-);
+rows! {
+    (
+        src: tensor => "the values: rank 1 or more, integers or a floating-point dtype";
+        index: tensor => INDEX;
+        dim: int = -1 => DIM;
+        out: optional_target =>
+            "sums of squared differences that count too, overwritten with the result: src's shape but for dim, the result's dtype";
+        dim_size: optional_int => DIM_SIZE;
+        unbiased: bool = true => "whether to divide by one less than there are elements";
+    ) -> out;
 
-const EPSILON: Argument = Argument::needed(
-    "eps",
-    Kind::Scalar,
-    "what is added to a sum before its logarithm is taken",
-)
-.or("1e-12");
-
-pub(super) const SCATTER_STD: Operator = Operator {
-    name: "torch_scatter.scatter_std",
-    summary: "The standard deviation of the elements of src that share an index along dim",
-    arguments: &[
-        NUMBERS,
-        INDEX,
-        DIM,
-        Argument::needed(
-            "out",
-            Kind::Target,
-            "sums of squared differences that count too, overwritten with the result: src's shape but for dim, the result's dtype",
-        )
-        .or("None"),
-        DIM_SIZE,
-        Argument::needed(
-            "unbiased",
-            Kind::Bool,
-            "whether to divide by one less than there are elements",
-        )
-        .or("True"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let unbiased = args.bool_or("unbiased", true);
-        let what = Composite::Std { unbiased };
-        from_table(args, "torch_scatter.scatter_std", what)
-    },
-};
-
-pub(super) const SCATTER_LOGSUMEXP: Operator = Operator {
-    name: "torch_scatter.scatter_logsumexp",
-    summary: "The logarithm of the summed exponentials of the elements of src that share an index along dim",
-    arguments: &[FLOATS, INDEX, DIM, OUT, DIM_SIZE, EPSILON],
-    returns: &["out"],
-    lower: |args| {
-        let name = "torch_scatter.scatter_logsumexp";
-        let eps = epsilon(args, name)?;
-        from_table(args, name, Composite::LogSumExp { eps })
-    },
-};
-
-pub(super) const SCATTER_SOFTMAX: Operator = Operator {
-    name: "torch_scatter.scatter_softmax",
-    summary: "The softmax of the elements of src that share an index along dim",
-    arguments: &[FLOATS, INDEX, DIM, DIM_SIZE],
-    returns: &["out"],
-    lower: |args| from_table(args, "torch_scatter.scatter_softmax", Composite::Softmax),
-};
-
-pub(super) const SCATTER_LOG_SOFTMAX: Operator = Operator {
-    name: "torch_scatter.scatter_log_softmax",
-    summary: "The logarithm of the softmax of the elements of src that share an index along dim",
-    arguments: &[FLOATS, INDEX, DIM, EPSILON, DIM_SIZE],
-    returns: &["out"],
-    lower: |args| {
-        let name = "torch_scatter.scatter_log_softmax";
-        let eps = epsilon(args, name)?;
-        from_table(args, name, Composite::LogSoftmax { eps })
-    },
-};
-
-fn epsilon(args: &mut Arguments<'_>, name: &'static str) -> Result<f64> {
-    let Some(given) = args.optional_scalar("eps") else {
-        return Ok(EPS);
-    };
-    given.real().ok_or_else(|| {
-        context(name, class).error(wrong_value("eps", given, "it must be a real number"))
-    })
+    const SCATTER_STD = "torch_scatter.scatter_std":
+        "The standard deviation of the elements of src that share an index along dim"
+        = lower_std;
 }
 
-fn from_table<'a>(
-    args: &mut Arguments<'a>,
-    name: &'static str,
-    what: Composite,
-) -> Result<Call<'a>> {
-    let (src, index) = (args.tensor("src")?, args.tensor("index")?);
-    let dim = args.optional_int("dim").unwrap_or(-1);
-    let out = args.optional_target("out");
-    let dim_size = args.optional_int("dim_size");
-    lower(name, what, src, index, dim, out, dim_size)
+rows! {
+    (
+        src: tensor => FLOATS;
+        index: tensor => INDEX;
+        dim: int = -1 => DIM;
+        out: optional_target => OUT;
+        dim_size: optional_int => DIM_SIZE;
+        eps: scalar = 1e-12 => EPSILON;
+    ) -> out;
+
+    const SCATTER_LOGSUMEXP = "torch_scatter.scatter_logsumexp":
+        "The logarithm of the summed exponentials of the elements of src that share an index along dim"
+        = lower_logsumexp;
+}
+
+rows! {
+    (
+        src: tensor => FLOATS;
+        index: tensor => INDEX;
+        dim: int = -1 => DIM;
+        dim_size: optional_int => DIM_SIZE;
+    ) -> out;
+
+    const SCATTER_SOFTMAX = "torch_scatter.scatter_softmax":
+        "The softmax of the elements of src that share an index along dim"
+        = lower_softmax;
+}
+
+rows! {
+    (
+        src: tensor => FLOATS;
+        index: tensor => INDEX;
+        dim: int = -1 => DIM;
+        eps: scalar = 1e-12 => EPSILON;
+        dim_size: optional_int => DIM_SIZE;
+    ) -> out;
+
+    const SCATTER_LOG_SOFTMAX = "torch_scatter.scatter_log_softmax":
+        "The logarithm of the softmax of the elements of src that share an index along dim"
+        = lower_log_softmax;
 }
 
 /// The standard deviation of the elements of `src` that share an index along `dim`.
@@ -210,9 +167,8 @@ pub fn scatter_std_dyn<'a>(
     dim_size: Option<i64>,
     unbiased: bool,
 ) -> Result<Output> {
-    let what = Composite::Std { unbiased };
     let name = "torch_scatter.scatter_std";
-    lower(name, what, src, index, dim, out, dim_size)?.run()
+    lower_std(name, src, index, dim, out, dim_size, unbiased)?.run()
 }
 
 /// The logarithm of the summed exponentials of the elements of `src` that share an index along
@@ -290,9 +246,8 @@ pub fn scatter_logsumexp_dyn<'a>(
     dim_size: Option<i64>,
     eps: f64,
 ) -> Result<Output> {
-    let what = Composite::LogSumExp { eps };
     let name = "torch_scatter.scatter_logsumexp";
-    lower(name, what, src, index, dim, out, dim_size)?.run()
+    lower_logsumexp(name, src, index, dim, out, dim_size, eps.into())?.run()
 }
 
 /// The softmax of the elements of `src` that share an index along `dim`: `exp(x)`, divided by the
@@ -332,8 +287,7 @@ pub fn scatter_softmax_dyn<'a>(
     dim: i64,
     dim_size: Option<i64>,
 ) -> Result<Output> {
-    let name = "torch_scatter.scatter_softmax";
-    lower(name, Composite::Softmax, src, index, dim, None, dim_size)?.run()
+    lower_softmax("torch_scatter.scatter_softmax", src, index, dim, dim_size)?.run()
 }
 
 /// The logarithm of the softmax of the elements of `src` that share an index along `dim`.
@@ -372,8 +326,7 @@ pub fn scatter_log_softmax_dyn<'a>(
     eps: f64,
 ) -> Result<Output> {
     let name = "torch_scatter.scatter_log_softmax";
-    let what = Composite::LogSoftmax { eps };
-    lower(name, what, src, index, dim, None, dim_size)?.run()
+    lower_log_softmax(name, src, index, dim, eps.into(), dim_size)?.run()
 }
 
 fn size(dim_size: Option<usize>) -> Option<i64> {
@@ -388,6 +341,76 @@ fn class(problem: &Problem) -> Class {
         Problem::Value { argument, .. } if argument == "eps" => Class::Type,
         other => crate::dialect::torch_scatter::class(other),
     }
+}
+
+fn lower_std<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    index: DynView<'a>,
+    dim: i64,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
+    unbiased: bool,
+) -> Result<Call<'a>> {
+    let what = Composite::Std { unbiased };
+    lower(name, what, src, index, dim, out, dim_size)
+}
+
+fn lower_logsumexp<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    index: DynView<'a>,
+    dim: i64,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
+    eps: Scalar,
+) -> Result<Call<'a>> {
+    let eps = real(name, eps)?;
+    lower(
+        name,
+        Composite::LogSumExp { eps },
+        src,
+        index,
+        dim,
+        out,
+        dim_size,
+    )
+}
+
+fn lower_softmax<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    index: DynView<'a>,
+    dim: i64,
+    dim_size: Option<i64>,
+) -> Result<Call<'a>> {
+    lower(name, Composite::Softmax, src, index, dim, None, dim_size)
+}
+
+fn lower_log_softmax<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    index: DynView<'a>,
+    dim: i64,
+    eps: Scalar,
+    dim_size: Option<i64>,
+) -> Result<Call<'a>> {
+    let eps = real(name, eps)?;
+    lower(
+        name,
+        Composite::LogSoftmax { eps },
+        src,
+        index,
+        dim,
+        None,
+        dim_size,
+    )
+}
+
+fn real(name: &'static str, eps: Scalar) -> Result<f64> {
+    let wrong = || wrong_value("eps", eps, "it must be a real number");
+    eps.real()
+        .ok_or_else(|| context(name, class).error(wrong()))
 }
 
 fn lower<'a>(

@@ -3,8 +3,8 @@
 //! Source of the semantics: torch_scatter 2.1.2, `csrc/cpu/segment_coo_cpu.cpp`,
 //! `csrc/cpu/segment_csr_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
 
-use crate::dialect::framework::call::Describe;
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
 use crate::dialect::torch_scatter::context;
 use crate::dialect::torch_scatter::segment::{INDPTR, class};
@@ -14,52 +14,31 @@ use strew_engine::exec::segments::Pairing;
 use strew_engine::scatter::destinations::{Destinations, Shapes};
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Output, Scatter, Start};
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, DynView, DynViewMut, Element, Index, Tensor};
 
-const SRC: Argument = Argument::needed(
-    "src",
-    Kind::Tensor,
-    "the rows to copy: rank 1 or more, any dtype",
-);
+const SRC: &str = "the rows to copy: rank 1 or more, any dtype";
 
-const INDEX: Argument = Argument::needed(
-    "index",
-    Kind::Tensor,
-    "the row of src for each row of the result, along index's last axis, where it must ascend: int32 or int64; its other axes are src's",
-);
+const INDEX: &str = "the row of src for each row of the result, along index's last axis, where it must ascend: int32 or int64; its other axes are src's";
 
-const OUT: Argument = Argument::needed(
-    "out",
-    Kind::Target,
-    "a tensor to copy into, in place: src's dtype, and its shape but for the axis of the rows",
-)
-.or("None");
+const OUT: &str =
+    "a tensor to copy into, in place: src's dtype, and its shape but for the axis of the rows";
 
-pub(super) const GATHER_COO: Operator = Operator {
-    name: "torch_scatter.gather_coo",
-    summary: "Copies the rows of src that an index names, which ascends",
-    arguments: &[SRC, INDEX, OUT],
-    returns: &["out"],
-    lower: |args| {
-        let (src, index) = (args.tensor("src")?, args.tensor("index")?);
-        let scatter = describe_coo(src, &index, args.optional_target("out"));
-        context("torch_scatter.gather_coo", class).call(scatter)
-    },
-};
+rows! {
+    (src: tensor => SRC; index: tensor => INDEX; out: optional_target => OUT;) -> out;
 
-pub(super) const GATHER_CSR: Operator = Operator {
-    name: "torch_scatter.gather_csr",
-    summary: "Copies each row of src to the rows from one pointer to the next",
-    arguments: &[SRC, INDPTR, OUT],
-    returns: &["out"],
-    lower: |args| {
-        let (src, indptr) = (args.tensor("src")?, args.tensor("indptr")?);
-        let scatter = describe_csr(src, &indptr, args.optional_target("out"));
-        context("torch_scatter.gather_csr", class).call(scatter)
-    },
-};
+    const GATHER_COO = "torch_scatter.gather_coo":
+        "Copies the rows of src that an index names, which ascends"
+        = lower_coo;
+}
+
+rows! {
+    (src: tensor => SRC; indptr: tensor => INDPTR; out: optional_target => OUT;) -> out;
+
+    const GATHER_CSR = "torch_scatter.gather_csr":
+        "Copies each row of src to the rows from one pointer to the next"
+        = lower_csr;
+}
 
 /// Copies the rows of `src` that an index names; the index ascends.
 ///
@@ -148,6 +127,24 @@ pub fn gather_csr_dyn<'a>(
     context("torch_scatter.gather_csr", class)
         .call(scatter)?
         .run()
+}
+
+fn lower_coo<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    index: DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+) -> Result<Call<'a>> {
+    context(name, class).call(describe_coo(src, &index, out))
+}
+
+fn lower_csr<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    indptr: DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+) -> Result<Call<'a>> {
+    context(name, class).call(describe_csr(src, &indptr, out))
 }
 
 fn describe_coo<'a>(

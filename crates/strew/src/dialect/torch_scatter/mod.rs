@@ -12,7 +12,8 @@ use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::checks::{
     expect_axes, expect_dtype_of, expect_size, expect_torch_index, wrong_value,
 };
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator, int};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::int;
 use crate::dialect::torch_scatter::checks::{check_out_shape, target};
 use crate::dialect::typed;
 use std::str::FromStr;
@@ -21,130 +22,93 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start};
-use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::error::{Class, Error, Problem};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{
-    AsTensor, DynView, DynViewMut, Element, Index, Tensor, TensorView, TensorViewMut,
-};
+use strew_kernel::tensor::TensorView;
 
 pub(crate) use crate::dialect::framework::call::context;
-pub use crate::dialect::torch_scatter::composite::{
-    scatter_log_softmax, scatter_log_softmax_dyn, scatter_logsumexp, scatter_logsumexp_dyn,
-    scatter_logsumexp_out, scatter_softmax, scatter_softmax_dyn, scatter_std, scatter_std_dyn,
-    scatter_std_out,
-};
-pub use crate::dialect::torch_scatter::gather::{
-    gather_coo, gather_coo_dyn, gather_csr, gather_csr_dyn,
-};
-pub use crate::dialect::torch_scatter::segment::{
-    segment_coo, segment_coo_dyn, segment_coo_out, segment_csr, segment_csr_dyn, segment_csr_out,
-    segment_max_coo, segment_max_csr, segment_min_coo, segment_min_csr,
-};
-const SRC: Argument = Argument::needed(
-    "src",
-    Kind::Tensor,
-    "the elements to reduce: rank 1 or more, any dtype",
-);
+pub use composite::*;
+pub use gather::*;
+pub use segment::*;
 
-pub(crate) const INDEX: Argument = Argument::needed(
-    "index",
-    Kind::Tensor,
-    "the group of each element along dim: int32 or int64; a 1-d index lies along dim, others are padded on the right, then both are expanded to src's shape",
-);
+const SRC: &str = "the elements to reduce: rank 1 or more, any dtype";
 
-pub(crate) const DIM: Argument = Argument::needed(
-    "dim",
-    Kind::Int,
-    "the axis that index points along; negative counts from the end",
-)
-.or("-1");
+pub(crate) const INDEX: &str = "the group of each element along dim: int32 or int64; a 1-d index lies along dim, others are padded on the right, then both are expanded to src's shape";
 
-pub(crate) const OUT: Argument = Argument::needed(
-    "out",
-    Kind::Target,
-    "a tensor to go on reducing into, in place: src's shape but for dim, src's dtype",
-)
-.or("None");
+pub(crate) const DIM: &str = "the axis that index points along; negative counts from the end";
 
-pub(crate) const DIM_SIZE: Argument = Argument::needed(
-    "dim_size",
-    Kind::Int,
-    "the output's size along dim; None: index.max() + 1, or 0 for an empty index",
-)
-.or("None");
+pub(crate) const OUT: &str =
+    "a tensor to go on reducing into, in place: src's shape but for dim, src's dtype";
 
-const ARGUMENTS: &[Argument] = &[SRC, INDEX, DIM, OUT, DIM_SIZE];
+pub(crate) const DIM_SIZE: &str =
+    "the output's size along dim; None: index.max() + 1, or 0 for an empty index";
+
+const WORDS: &[&str] = &["sum", "add", "mul", "mean", "min", "max"];
+
+rows! {
+    (
+        src: tensor => SRC;
+        index: tensor => INDEX;
+        dim: int = -1 => DIM;
+        out: optional_target => OUT;
+        dim_size: optional_int => DIM_SIZE;
+        reduce: text = "sum" => "sum (or add), mul, mean, min or max", WORDS;
+    ) -> out;
+
+    const SCATTER = "torch_scatter.scatter":
+        "Reduces the elements of src that share an index along dim"
+        = lower_word;
+}
+
+rows! {
+    (
+        src: tensor => SRC;
+        index: tensor => INDEX;
+        dim: int = -1 => DIM;
+        out: optional_target => OUT;
+        dim_size: optional_int => DIM_SIZE;
+    ) -> out;
+
+    const SCATTER_SUM = "torch_scatter.scatter_sum":
+        "Sums the elements of src that share an index along dim"
+        = lower(Reduce::Sum, false);
+    const SCATTER_ADD = "torch_scatter.scatter_add":
+        "Sums the elements of src that share an index along dim"
+        = lower(Reduce::Sum, false);
+    const SCATTER_MUL = "torch_scatter.scatter_mul":
+        "Multiplies the elements of src that share an index along dim"
+        = lower(Reduce::Mul, false);
+    const SCATTER_MEAN = "torch_scatter.scatter_mean":
+        "Averages the elements of src that share an index along dim"
+        = lower(Reduce::Mean, false);
+}
+
+rows! {
+    (
+        src: tensor => SRC;
+        index: tensor => INDEX;
+        dim: int = -1 => DIM;
+        out: optional_target => OUT;
+        dim_size: optional_int => DIM_SIZE;
+    ) -> out arg;
+
+    const SCATTER_MIN = "torch_scatter.scatter_min":
+        "The smallest of the elements of src that share an index along dim, and where each came from"
+        = lower(Reduce::Min, true);
+    const SCATTER_MAX = "torch_scatter.scatter_max":
+        "The largest of the elements of src that share an index along dim, and where each came from"
+        = lower(Reduce::Max, true);
+}
 
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
-    Operator {
-        name: "torch_scatter.scatter",
-        summary: "Reduces the elements of src that share an index along dim",
-        arguments: &[
-            SRC,
-            INDEX,
-            DIM,
-            OUT,
-            DIM_SIZE,
-            Argument::needed("reduce", Kind::Text, "sum (or add), mul, mean, min or max")
-                .or("sum")
-                .of(&["sum", "add", "mul", "mean", "min", "max"]),
-        ],
-        returns: &["out"],
-        lower: |args| {
-            let reduce = args.optional_text("reduce");
-            let context = context("torch_scatter.scatter", class);
-            let reduce = Reduce::parse(reduce.as_deref().unwrap_or("sum"));
-            lower_from(
-                args,
-                "torch_scatter.scatter",
-                reduce.map_err(|p| context.error(p))?,
-                false,
-            )
-        },
-    },
-    Operator {
-        name: "torch_scatter.scatter_sum",
-        summary: "Sums the elements of src that share an index along dim",
-        arguments: ARGUMENTS,
-        returns: &["out"],
-        lower: |args| lower_from(args, "torch_scatter.scatter_sum", Reduce::Sum, false),
-    },
-    Operator {
-        name: "torch_scatter.scatter_add",
-        summary: "Sums the elements of src that share an index along dim",
-        arguments: ARGUMENTS,
-        returns: &["out"],
-        lower: |args| lower_from(args, "torch_scatter.scatter_add", Reduce::Sum, false),
-    },
-    Operator {
-        name: "torch_scatter.scatter_mul",
-        summary: "Multiplies the elements of src that share an index along dim",
-        arguments: ARGUMENTS,
-        returns: &["out"],
-        lower: |args| lower_from(args, "torch_scatter.scatter_mul", Reduce::Mul, false),
-    },
-    Operator {
-        name: "torch_scatter.scatter_mean",
-        summary: "Averages the elements of src that share an index along dim",
-        arguments: ARGUMENTS,
-        returns: &["out"],
-        lower: |args| lower_from(args, "torch_scatter.scatter_mean", Reduce::Mean, false),
-    },
-    Operator {
-        name: "torch_scatter.scatter_min",
-        summary: "The smallest of the elements of src that share an index along dim, and where each came from",
-        arguments: ARGUMENTS,
-        returns: &["out", "arg"],
-        lower: |args| lower_from(args, "torch_scatter.scatter_min", Reduce::Min, true),
-    },
-    Operator {
-        name: "torch_scatter.scatter_max",
-        summary: "The largest of the elements of src that share an index along dim, and where each came from",
-        arguments: ARGUMENTS,
-        returns: &["out", "arg"],
-        lower: |args| lower_from(args, "torch_scatter.scatter_max", Reduce::Max, true),
-    },
+    SCATTER,
+    SCATTER_SUM,
+    SCATTER_ADD,
+    SCATTER_MUL,
+    SCATTER_MEAN,
+    SCATTER_MIN,
+    SCATTER_MAX,
     composite::SCATTER_STD,
     composite::SCATTER_LOGSUMEXP,
     composite::SCATTER_SOFTMAX,
@@ -164,20 +128,6 @@ pub const OPERATORS: &[Operator] = &[
     gather::GATHER_COO,
     gather::GATHER_CSR,
 ];
-
-fn lower_from<'a>(
-    args: &mut Arguments<'a>,
-    name: &'static str,
-    reduce: Reduce,
-    with_arg: bool,
-) -> Result<Call<'a>> {
-    let src = args.tensor("src")?;
-    let index = args.tensor("index")?;
-    let dim = args.optional_int("dim").unwrap_or(-1);
-    let out = args.optional_target("out");
-    let dim_size = args.optional_int("dim_size");
-    lower(name, src, index, dim, out, dim_size, reduce, with_arg)
-}
 
 /// How the elements of a group are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -368,18 +318,8 @@ pub fn scatter_out<'a, T: Element, I: Index>(
     reduce: Reduce,
 ) -> Result<()> {
     let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
-    let out = Some(out.into().into_dyn());
-    lower(
-        "torch_scatter.scatter",
-        src,
-        index,
-        dim,
-        out,
-        None,
-        reduce,
-        false,
-    )?
-    .run_in_place()
+    let (name, out) = ("torch_scatter.scatter", Some(out.into().into_dyn()));
+    lower(name, reduce, false, src, index, dim, out, None)?.run_in_place()
 }
 
 /// The smallest element of each group, and its position along `dim` in `src`.
@@ -471,19 +411,9 @@ pub fn scatter_dyn<'a>(
     reduce: &str,
     with_arg: bool,
 ) -> Result<Output> {
-    let context = context("torch_scatter.scatter", class);
-    let reduce = Reduce::parse(reduce).map_err(|p| context.error(p))?;
-    lower(
-        "torch_scatter.scatter",
-        src,
-        index,
-        dim,
-        out,
-        dim_size,
-        reduce,
-        with_arg,
-    )?
-    .run()
+    let name = "torch_scatter.scatter";
+    let reduce = Reduce::parse(reduce).map_err(|p| context(name, class).error(p))?;
+    lower(name, reduce, with_arg, src, index, dim, out, dim_size)?.run()
 }
 
 fn new<'a, T: Element, I: Index>(
@@ -497,7 +427,7 @@ fn new<'a, T: Element, I: Index>(
 ) -> Result<Output> {
     let (src, index) = (src.of_rust(), index.of_rust());
     let dim_size = dim_size.map(int);
-    lower(name, src, index, dim, None, dim_size, reduce, with_arg)?.run()
+    lower(name, reduce, with_arg, src, index, dim, None, dim_size)?.run()
 }
 
 /// One reduction into as many groups as the index names.
@@ -532,16 +462,29 @@ pub(crate) fn class(problem: &Problem) -> Class {
 #[allow(clippy::too_many_arguments)]
 fn lower<'a>(
     name: &'static str,
+    reduce: Reduce,
+    with_arg: bool,
     src: DynView<'a>,
     index: DynView<'a>,
     dim: i64,
     out: Option<DynViewMut<'a>>,
     dim_size: Option<i64>,
-    reduce: Reduce,
-    with_arg: bool,
 ) -> Result<Call<'a>> {
     let context = context(name, class);
     context.call(describe(src, index, dim, out, dim_size, reduce, with_arg))
+}
+
+fn lower_word<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    index: DynView<'a>,
+    dim: i64,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
+    reduce: &str,
+) -> Result<Call<'a>> {
+    let reduce = Reduce::parse(reduce).map_err(|p| context(name, class).error(p))?;
+    lower(name, reduce, false, src, index, dim, out, dim_size)
 }
 
 fn describe<'a>(

@@ -6,7 +6,8 @@
 
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::checks::wrong_value;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator, int};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::int;
 use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
 use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along};
 use crate::dialect::typed;
@@ -15,172 +16,159 @@ use strew_engine::exec::segments::Pairing;
 use strew_engine::scatter::destinations::{Destinations, Shapes};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start, Target};
-use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::tensor::{
-    AsTensor, DynView, DynViewMut, Element, Index, Tensor, TensorView, TensorViewMut,
-};
+use strew_kernel::error::{Class, Problem};
+use strew_kernel::tensor::TensorView;
 
-const SRC: Argument = Argument::needed(
-    "src",
-    Kind::Tensor,
-    "the elements to reduce: rank 1 or more, any dtype",
-);
+const SRC: &str = "the elements to reduce: rank 1 or more, any dtype";
 
-const INDEX: Argument = Argument::needed(
-    "index",
-    Kind::Tensor,
-    "the group of each element along index's last axis, where it must ascend: int32 or int64; expanded to src's first axes",
-);
+const INDEX: &str = "the group of each element along index's last axis, where it must ascend: int32 or int64; expanded to src's first axes";
 
-pub(super) const INDPTR: Argument = Argument::needed(
-    "indptr",
-    Kind::Tensor,
-    "where each group begins along indptr's last axis, and where the last one ends: int32 or int64; its other axes are expanded to src's",
-);
+pub(super) const INDPTR: &str = "where each group begins along indptr's last axis, and where the last one ends: int32 or int64; its other axes are expanded to src's";
 
-const OUT_COO: Argument = Argument::needed("out", Kind::Target, "a tensor to go on reducing into, in place: src's dtype, and its shape but for index's last axis").or("None");
+const OUT_COO: &str = "a tensor to go on reducing into, in place: src's dtype, and its shape but for index's last axis";
 
-const OUT_CSR: Argument = Argument::needed("out", Kind::Target, "a tensor to write the result to, in place: src's dtype, and its shape but for indptr's last axis").or("None");
+const OUT_CSR: &str = "a tensor to write the result to, in place: src's dtype, and its shape but for indptr's last axis";
 
-const REDUCE: Argument = Argument::needed("reduce", Kind::Text, "sum (or add), mean, min or max")
-    .or("sum")
-    .of(&["sum", "add", "mean", "min", "max"]);
+const WORDS: &[&str] = &["sum", "add", "mean", "min", "max"];
 
-const COO: &[Argument] = &[SRC, INDEX, OUT_COO, DIM_SIZE];
+rows! {
+    (
+        src: tensor => SRC;
+        index: tensor => INDEX;
+        out: optional_target => OUT_COO;
+        dim_size: optional_int => DIM_SIZE;
+        reduce: text = "sum" => "sum (or add), mean, min or max", WORDS;
+    ) -> out;
 
-const CSR: &[Argument] = &[SRC, INDPTR, OUT_CSR];
+    const SEGMENT_COO = "torch_scatter.segment_coo":
+        "Reduces the elements of src that share an index, which ascends"
+        = lower_coo_word;
+}
 
-const VALUES: &[&str] = &["out"];
+rows! {
+    (
+        src: tensor => SRC;
+        index: tensor => INDEX;
+        out: optional_target => OUT_COO;
+        dim_size: optional_int => DIM_SIZE;
+    ) -> out;
 
-const VALUES_AND_POSITIONS: &[&str] = &["out", "arg"];
+    const SEGMENT_SUM_COO = "torch_scatter.segment_sum_coo":
+        "Sums the elements of src that share an index, which ascends"
+        = lower_coo(Reduce::Sum, false);
+    const SEGMENT_ADD_COO = "torch_scatter.segment_add_coo":
+        "Sums the elements of src that share an index, which ascends"
+        = lower_coo(Reduce::Sum, false);
+    const SEGMENT_MEAN_COO = "torch_scatter.segment_mean_coo":
+        "Averages the elements of src that share an index, which ascends"
+        = lower_coo(Reduce::Mean, false);
+}
 
-pub(super) const SEGMENT_COO: Operator = Operator {
-    name: "torch_scatter.segment_coo",
-    summary: "Reduces the elements of src that share an index, which ascends",
-    arguments: &[SRC, INDEX, OUT_COO, DIM_SIZE, REDUCE],
-    returns: VALUES,
-    lower: |args| {
-        let name = "torch_scatter.segment_coo";
-        let reduce = parse(name, args.optional_text("reduce").as_deref())?;
-        lower_coo(args, name, reduce, false)
-    },
-};
+rows! {
+    (
+        src: tensor => SRC;
+        index: tensor => INDEX;
+        out: optional_target => OUT_COO;
+        dim_size: optional_int => DIM_SIZE;
+    ) -> out arg;
 
-pub(super) const SEGMENT_SUM_COO: Operator = Operator {
-    name: "torch_scatter.segment_sum_coo",
-    summary: "Sums the elements of src that share an index, which ascends",
-    arguments: COO,
-    returns: VALUES,
-    lower: |args| lower_coo(args, "torch_scatter.segment_sum_coo", Reduce::Sum, false),
-};
+    const SEGMENT_MIN_COO = "torch_scatter.segment_min_coo":
+        "The smallest of the elements of src that share an index, which ascends, and where each came from"
+        = lower_coo(Reduce::Min, true);
+    const SEGMENT_MAX_COO = "torch_scatter.segment_max_coo":
+        "The largest of the elements of src that share an index, which ascends, and where each came from"
+        = lower_coo(Reduce::Max, true);
+}
 
-pub(super) const SEGMENT_ADD_COO: Operator = Operator {
-    name: "torch_scatter.segment_add_coo",
-    summary: "Sums the elements of src that share an index, which ascends",
-    arguments: COO,
-    returns: VALUES,
-    lower: |args| lower_coo(args, "torch_scatter.segment_add_coo", Reduce::Sum, false),
-};
+rows! {
+    (
+        src: tensor => SRC;
+        indptr: tensor => INDPTR;
+        out: optional_target => OUT_CSR;
+        reduce: text = "sum" => "sum (or add), mean, min or max", WORDS;
+    ) -> out;
 
-pub(super) const SEGMENT_MEAN_COO: Operator = Operator {
-    name: "torch_scatter.segment_mean_coo",
-    summary: "Averages the elements of src that share an index, which ascends",
-    arguments: COO,
-    returns: VALUES,
-    lower: |args| lower_coo(args, "torch_scatter.segment_mean_coo", Reduce::Mean, false),
-};
+    const SEGMENT_CSR = "torch_scatter.segment_csr":
+        "Reduces the elements of src from one pointer to the next"
+        = lower_csr_word;
+}
 
-pub(super) const SEGMENT_MIN_COO: Operator = Operator {
-    name: "torch_scatter.segment_min_coo",
-    summary: "The smallest of the elements of src that share an index, which ascends, and where each came from",
-    arguments: COO,
-    returns: VALUES_AND_POSITIONS,
-    lower: |args| lower_coo(args, "torch_scatter.segment_min_coo", Reduce::Min, true),
-};
+rows! {
+    (
+        src: tensor => SRC;
+        indptr: tensor => INDPTR;
+        out: optional_target => OUT_CSR;
+    ) -> out;
 
-pub(super) const SEGMENT_MAX_COO: Operator = Operator {
-    name: "torch_scatter.segment_max_coo",
-    summary: "The largest of the elements of src that share an index, which ascends, and where each came from",
-    arguments: COO,
-    returns: VALUES_AND_POSITIONS,
-    lower: |args| lower_coo(args, "torch_scatter.segment_max_coo", Reduce::Max, true),
-};
+    const SEGMENT_SUM_CSR = "torch_scatter.segment_sum_csr":
+        "Sums the elements of src from one pointer to the next"
+        = lower_csr(Reduce::Sum, false);
+    const SEGMENT_ADD_CSR = "torch_scatter.segment_add_csr":
+        "Sums the elements of src from one pointer to the next"
+        = lower_csr(Reduce::Sum, false);
+    const SEGMENT_MEAN_CSR = "torch_scatter.segment_mean_csr":
+        "Averages the elements of src from one pointer to the next"
+        = lower_csr(Reduce::Mean, false);
+}
 
-pub(super) const SEGMENT_CSR: Operator = Operator {
-    name: "torch_scatter.segment_csr",
-    summary: "Reduces the elements of src from one pointer to the next",
-    arguments: &[SRC, INDPTR, OUT_CSR, REDUCE],
-    returns: VALUES,
-    lower: |args| {
-        let name = "torch_scatter.segment_csr";
-        let reduce = parse(name, args.optional_text("reduce").as_deref())?;
-        lower_csr(args, name, reduce, false)
-    },
-};
+rows! {
+    (
+        src: tensor => SRC;
+        indptr: tensor => INDPTR;
+        out: optional_target => OUT_CSR;
+    ) -> out arg;
 
-pub(super) const SEGMENT_SUM_CSR: Operator = Operator {
-    name: "torch_scatter.segment_sum_csr",
-    summary: "Sums the elements of src from one pointer to the next",
-    arguments: CSR,
-    returns: VALUES,
-    lower: |args| lower_csr(args, "torch_scatter.segment_sum_csr", Reduce::Sum, false),
-};
-
-pub(super) const SEGMENT_ADD_CSR: Operator = Operator {
-    name: "torch_scatter.segment_add_csr",
-    summary: "Sums the elements of src from one pointer to the next",
-    arguments: CSR,
-    returns: VALUES,
-    lower: |args| lower_csr(args, "torch_scatter.segment_add_csr", Reduce::Sum, false),
-};
-
-pub(super) const SEGMENT_MEAN_CSR: Operator = Operator {
-    name: "torch_scatter.segment_mean_csr",
-    summary: "Averages the elements of src from one pointer to the next",
-    arguments: CSR,
-    returns: VALUES,
-    lower: |args| lower_csr(args, "torch_scatter.segment_mean_csr", Reduce::Mean, false),
-};
-
-pub(super) const SEGMENT_MIN_CSR: Operator = Operator {
-    name: "torch_scatter.segment_min_csr",
-    summary: "The smallest of the elements of src from one pointer to the next, and where it came from",
-    arguments: CSR,
-    returns: VALUES_AND_POSITIONS,
-    lower: |args| lower_csr(args, "torch_scatter.segment_min_csr", Reduce::Min, true),
-};
-
-pub(super) const SEGMENT_MAX_CSR: Operator = Operator {
-    name: "torch_scatter.segment_max_csr",
-    summary: "The largest of the elements of src from one pointer to the next, and where it came from",
-    arguments: CSR,
-    returns: VALUES_AND_POSITIONS,
-    lower: |args| lower_csr(args, "torch_scatter.segment_max_csr", Reduce::Max, true),
-};
+    const SEGMENT_MIN_CSR = "torch_scatter.segment_min_csr":
+        "The smallest of the elements of src from one pointer to the next, and where it came from"
+        = lower_csr(Reduce::Min, true);
+    const SEGMENT_MAX_CSR = "torch_scatter.segment_max_csr":
+        "The largest of the elements of src from one pointer to the next, and where it came from"
+        = lower_csr(Reduce::Max, true);
+}
 
 fn lower_coo<'a>(
-    args: &mut Arguments<'a>,
     name: &'static str,
     reduce: Reduce,
     with_arg: bool,
+    src: DynView<'a>,
+    index: DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
 ) -> Result<Call<'a>> {
-    let (src, index) = (args.tensor("src")?, args.tensor("index")?);
-    let (out, dim_size) = (args.optional_target("out"), args.optional_int("dim_size"));
-    let context = context(name, class);
     let scatter = describe_coo(src, &index, out, dim_size, reduce, with_arg);
-    context.call(scatter)
+    context(name, class).call(scatter)
+}
+
+fn lower_coo_word<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    index: DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
+    reduce: &str,
+) -> Result<Call<'a>> {
+    lower_coo(name, parse(name, reduce)?, false, src, index, out, dim_size)
 }
 
 fn lower_csr<'a>(
-    args: &mut Arguments<'a>,
     name: &'static str,
     reduce: Reduce,
     with_arg: bool,
+    src: DynView<'a>,
+    indptr: DynView<'a>,
+    out: Option<DynViewMut<'a>>,
 ) -> Result<Call<'a>> {
-    let (src, indptr) = (args.tensor("src")?, args.tensor("indptr")?);
-    let out = args.optional_target("out");
-    let context = context(name, class);
-    context.call(describe_csr(src, &indptr, out, reduce, with_arg))
+    context(name, class).call(describe_csr(src, &indptr, out, reduce, with_arg))
+}
+
+fn lower_csr_word<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    indptr: DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+    reduce: &str,
+) -> Result<Call<'a>> {
+    lower_csr(name, parse(name, reduce)?, false, src, indptr, out)
 }
 
 /// Reduces the elements of `src` whose index is the same; the index ascends.
@@ -324,7 +312,7 @@ pub fn segment_coo_dyn<'a>(
     with_arg: bool,
 ) -> Result<Output> {
     let name = "torch_scatter.segment_coo";
-    let reduce = parse(name, Some(reduce))?;
+    let reduce = parse(name, reduce)?;
     let scatter = describe_coo(src, index, out, dim_size, reduce, with_arg);
     context(name, class).call(scatter)?.run()
 }
@@ -441,7 +429,7 @@ pub fn segment_csr_dyn<'a>(
     with_arg: bool,
 ) -> Result<Output> {
     let name = "torch_scatter.segment_csr";
-    let reduce = parse(name, Some(reduce))?;
+    let reduce = parse(name, reduce)?;
     let scatter = describe_csr(src, indptr, out, reduce, with_arg);
     context(name, class).call(scatter)?.run()
 }
@@ -490,8 +478,7 @@ fn unknown(word: &str) -> Problem {
     )
 }
 
-fn parse(name: &'static str, word: Option<&str>) -> Result<Reduce> {
-    let word = word.unwrap_or("sum");
+fn parse(name: &'static str, word: &str) -> Result<Reduce> {
     let known = Reduce::parse(word).ok().filter(|&r| r != Reduce::Mul);
     known.ok_or_else(|| context(name, class).error(unknown(word)))
 }
