@@ -300,11 +300,11 @@ macro_rules! returned {
     (in place $target:ident) => {
         &[stringify!($target)]
     };
-    (out arg) => {
-        &["out", "arg"]
+    (dyn $result:ident) => {
+        &[stringify!($result)]
     };
-    ($($out:ident)+) => {
-        &["out"]
+    ($($result:ident)+) => {
+        &[$(stringify!($result)),+]
     };
 }
 

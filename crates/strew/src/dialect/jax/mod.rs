@@ -10,15 +10,8 @@ use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::operator::Operator;
 use strew_kernel::error::{Class, Problem, Result};
 
-pub use crate::dialect::jax::at::{Mode, at_get, at_get_dyn};
-pub use at::{
-    at_add, at_add_dyn, at_divide, at_divide_dyn, at_max, at_max_dyn, at_min, at_min_dyn,
-    at_multiply, at_multiply_dyn, at_set, at_set_dyn, at_subtract, at_subtract_dyn,
-};
-pub use segment::{
-    segment_max, segment_max_dyn, segment_min, segment_min_dyn, segment_prod, segment_prod_dyn,
-    segment_sum, segment_sum_dyn,
-};
+pub use at::*;
+pub use segment::*;
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     at::AT_SET,

@@ -8,7 +8,8 @@ pub(crate) mod out;
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::{self, Call, Describe, Work};
 use crate::dialect::framework::checks::expect_dtype_of;
-use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator, int};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::int;
 use crate::dialect::framework::scatter_forms::in_place;
 use smallvec::SmallVec;
 use strew_engine::checks::{expect_dtype, expect_shape};
@@ -18,134 +19,93 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
-use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
-};
+use strew_kernel::tensor::{DType, Dims};
 
-pub use crate::dialect::mxnet::out::{
-    Req, backward_gather_nd_into, backward_gather_nd_into_dyn, gather_nd_into, gather_nd_into_dyn,
-    scatter_nd_into, scatter_nd_into_dyn,
-};
+pub use out::*;
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[SCATTER_ND, SCATTER_SET_ND, GATHER_ND, BACKWARD_GATHER_ND];
 
-const INDICES: Argument = Argument::needed(
-    "indices",
-    Kind::Tensor,
-    "index tuples, of shape (M, Y0, ..), M <= 10; any real dtype, floats are truncated toward zero",
-);
+const INDICES: &str =
+    "index tuples, of shape (M, Y0, ..), M <= 10; any real dtype, floats are truncated toward zero";
 
-const SHAPE: Argument = Argument::needed("shape", Kind::Integers, "shape of the output");
+const WRAPPING: &str =
+    "index tuples, of shape (M, Y0, ..), M <= 10; any real dtype; negative counts from the end";
 
-const SCATTER_ND: Operator = Operator {
-    name: "mxnet.scatter_nd",
-    summary: "Scatters data into a new tensor of zeros by index tuples along the first axis; of duplicates the last stays",
-    arguments: &[
-        Argument::needed(
-            "data",
-            Kind::Tensor,
-            "updates, of shape indices.shape[1:] + shape[M:], any dtype",
-        ),
-        INDICES,
-        SHAPE,
-        Argument::needed("name", Kind::Text, "a label for errors and plans").or("None"),
-        out::OUT,
-        out::REQ,
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let data = args.tensor("data")?;
-        let indices = args.tensor("indices")?;
-        let shape = args.integers("shape")?;
-        let name = args.optional_text("name");
-        let context = labelled(name.as_deref());
-        match out::wanted(args) {
-            Ok(None) => call(context, describe(data, indices, &shape)),
-            Ok(Some(out)) => out::lower_scatter(context, data, indices, &shape, out),
-            Err(problem) => Err(context.error(problem)),
-        }
-    },
-};
+const SHAPE: &str = "shape of the output";
 
-const SCATTER_SET_ND: Operator = Operator {
-    name: "mxnet.scatter_set_nd",
-    summary: "Writes slices of rhs into lhs, in place, by index tuples along the first axis; of duplicates the last stays",
-    arguments: &[
-        Argument::needed("lhs", Kind::Target, "the tensor to change, any dtype"),
-        Argument::needed(
-            "rhs",
-            Kind::Tensor,
-            "updates, of shape indices.shape[1:] + shape[M:] and lhs's dtype",
-        ),
-        INDICES,
-        Argument::needed("shape", Kind::Integers, "lhs's shape"),
-    ],
-    returns: &["lhs"],
-    lower: |args| {
-        let lhs = args.target("lhs")?;
-        let rhs = args.tensor("rhs")?;
-        let indices = args.tensor("indices")?;
-        lower_set(lhs, rhs, indices, &args.integers("shape")?)
-    },
-};
+rows! {
+    (
+        data: tensor => "updates, of shape indices.shape[1:] + shape[M:], any dtype";
+        indices: tensor => INDICES;
+        shape: integers => SHAPE;
+        name: optional_word => "a label for errors and plans";
+        out: optional_target => out::OUT;
+        req: text = "write" => out::REQ, out::REQS;
+    ) -> out;
 
-const GATHER_ND: Operator = Operator {
-    name: "mxnet.gather_nd",
-    summary: "The slices of data that index tuples along the first axis name",
-    arguments: &[
-        Argument::needed("data", Kind::Tensor, "the tensor to read from, any dtype"),
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "index tuples, of shape (M, Y0, ..), M <= 10; any real dtype; negative counts from the end",
-        ),
-        out::OUT,
-        out::REQ,
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let data = args.tensor("data")?;
-        let indices = args.tensor("indices")?;
-        match out::wanted(args) {
-            Ok(None) => lower_gather(data, indices),
-            Ok(Some(out)) => out::lower_gather(data, indices, out),
-            Err(problem) => Err(context("mxnet.gather_nd").error(problem)),
-        }
-    },
-};
+    const SCATTER_ND = "mxnet.scatter_nd":
+        "Scatters data into a new tensor of zeros by index tuples along the first axis; of duplicates the last stays"
+        = lower_table;
+}
 
-const BACKWARD_GATHER_ND: Operator = Operator {
-    name: "mxnet.backward_gather_nd",
-    summary: "Adds data into a new tensor of zeros by index tuples along the first axis: gather_nd's gradient",
-    arguments: &[
-        Argument::needed(
-            "data",
-            Kind::Tensor,
-            "updates, of shape indices.shape[1:] + shape[M:]; any dtype but int8 and uint8",
-        ),
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "index tuples, of shape (M, Y0, ..), M <= 10; any real dtype; negative counts from the end",
-        ),
-        SHAPE,
-        out::OUT,
-        out::REQ,
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let data = args.tensor("data")?;
-        let indices = args.tensor("indices")?;
-        let shape = args.integers("shape")?;
-        match out::wanted(args) {
-            Ok(None) => lower_backward(data, indices, &shape),
-            Ok(Some(out)) => out::lower_backward(data, indices, &shape, out),
-            Err(problem) => Err(context("mxnet.backward_gather_nd").error(problem)),
-        }
-    },
-};
+operators! {
+    <'a, T: Element, I: Element> dyn<'a> (
+        lhs: target<T> => "the tensor to change, any dtype";
+        rhs: tensor<T> => "updates, of shape indices.shape[1:] + shape[M:] and lhs's dtype";
+        indices: tensor<I> => INDICES;
+        shape: integers => "lhs's shape";
+    ) -> in place lhs;
+
+    /// Writes slices of `rhs` into `lhs`, in place, where [`scatter_nd`] would write them: other
+    /// cells stay as they are. `shape` must be `lhs`'s.
+    ///
+    /// MXNet names this operator `_scatter_set_nd`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let mut lhs = array![[1.0f32, 1.0], [1.0, 1.0]];
+    /// strew::mxnet::scatter_set_nd(&mut lhs, &[2.0f32, 3.0], &array![[1, 0], [0, 1]], &[2, 2])?;
+    /// assert_eq!(lhs, array![[1.0, 3.0], [2.0, 1.0]]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_nd`]; [`Class::Type`] if `rhs` has another type. `lhs` is then unchanged.
+    pub fn scatter_set_nd, pub fn scatter_set_nd_dyn = lower_set;
+    const SCATTER_SET_ND = "mxnet.scatter_set_nd":
+        "Writes slices of rhs into lhs, in place, by index tuples along the first axis; of duplicates the last stays";
+}
+
+rows! {
+    (
+        data: tensor => "the tensor to read from, any dtype";
+        indices: tensor => WRAPPING;
+        out: optional_target => out::OUT;
+        req: text = "write" => out::REQ, out::REQS;
+    ) -> out;
+
+    const GATHER_ND = "mxnet.gather_nd":
+        "The slices of data that index tuples along the first axis name"
+        = lower_gather_table;
+}
+
+rows! {
+    (
+        data: tensor =>
+            "updates, of shape indices.shape[1:] + shape[M:]; any dtype but int8 and uint8";
+        indices: tensor => WRAPPING;
+        shape: integers => SHAPE;
+        out: optional_target => out::OUT;
+        req: text = "write" => out::REQ, out::REQS;
+    ) -> out;
+
+    const BACKWARD_GATHER_ND = "mxnet.backward_gather_nd":
+        "Adds data into a new tensor of zeros by index tuples along the first axis: gather_nd's gradient"
+        = lower_backward_table;
+}
 
 /// Scatters `data` into a new tensor of zeros: the cells that the tuples `indices[:, y]` name get
 /// the slices `data[y]`. Of duplicates the last one, in row-major order, stays.
@@ -194,101 +154,54 @@ pub fn scatter_nd_dyn(
     lower(data, indices, &Integers::from(shape), name)?.run_dyn()
 }
 
-/// Writes slices of `rhs` into `lhs`, in place, where [`scatter_nd`] would write them: other cells
-/// stay as they are. `shape` must be `lhs`'s.
-///
-/// MXNet names this operator `_scatter_set_nd`.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let mut lhs = array![[1.0f32, 1.0], [1.0, 1.0]];
-/// strew::mxnet::scatter_set_nd(&mut lhs, &[2.0f32, 3.0], &array![[1, 0], [0, 1]], &[2, 2])?;
-/// assert_eq!(lhs, array![[1.0, 3.0], [2.0, 1.0]]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter_nd`]; [`Class::Type`] if `rhs` has another type. `lhs` is then unchanged.
-pub fn scatter_set_nd<'a, T: Element, I: Element>(
-    lhs: impl Into<TensorViewMut<'a, T>>,
-    rhs: impl AsTensor<T>,
-    indices: impl AsTensor<I>,
-    shape: &[i64],
-) -> Result<()> {
-    let (rhs, indices) = (rhs.as_tensor().of_rust(), indices.as_tensor().of_rust());
-    scatter_set_nd_dyn(lhs.into().into_dyn(), rhs, indices, shape)
+operators! {
+    <T: Element, I: Element> dyn (data: tensor<T>; indices: tensor<I>;) -> out;
+
+    /// The slices of `data` that the tuples `indices[:, y]` name. Bits are copied.
+    ///
+    /// * `indices`: shape `(M, Y0, .., Yk-1)` with `1 <= M <= min(10, data.rank())`; any integer
+    ///   type, or floats, which are truncated toward zero. Negative ones count from the end.
+    /// * The result has the shape `indices.shape[1:] + data.shape[M..]`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::mxnet::gather_nd(&array![[1, 2], [3, 4]], &array![[0i64, -1], [1, 0]])?;
+    /// assert_eq!(out.as_slice(), [2, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_nd`].
+    pub fn gather_nd, pub fn gather_nd_dyn = lower_gather;
+    "mxnet.gather_nd";
 }
 
-/// [`scatter_set_nd`] with element types known at run time, and the same errors.
-pub fn scatter_set_nd_dyn<'a>(
-    lhs: DynViewMut<'a>,
-    rhs: DynView<'a>,
-    indices: DynView<'a>,
-    shape: &[i64],
-) -> Result<()> {
-    lower_set(lhs, rhs, indices, &Integers::from(shape))?.run_in_place()
-}
+operators! {
+    <T: Element, I: Element> dyn (
+        data: tensor<T>;
+        indices: tensor<I>;
+        shape: integers;
+    ) -> out;
 
-/// The slices of `data` that the tuples `indices[:, y]` name. Bits are copied.
-///
-/// * `indices`: shape `(M, Y0, .., Yk-1)` with `1 <= M <= min(10, data.rank())`; any integer type,
-///   or floats, which are truncated toward zero. Negative ones count from the end.
-/// * The result has the shape `indices.shape[1:] + data.shape[M..]`.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::mxnet::gather_nd(&array![[1, 2], [3, 4]], &array![[0i64, -1], [1, 0]])?;
-/// assert_eq!(out.as_slice(), [2, 3]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter_nd`].
-pub fn gather_nd<T: Element, I: Element>(
-    data: impl AsTensor<T>,
-    indices: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    lower_gather(data.as_tensor().of_rust(), indices.as_tensor().of_rust())?.run_typed()
-}
-
-/// [`gather_nd`] with element types known at run time, and the same errors.
-pub fn gather_nd_dyn(data: DynView<'_>, indices: DynView<'_>) -> Result<DynTensor> {
-    lower_gather(data, indices)?.run_dyn()
-}
-
-/// The gradient of [`gather_nd`]: slices of `data` are added into a new tensor of zeros, so that
-/// those that go to the same cells all count. Negative indices count from the end, as there.
-///
-/// MXNet names this operator `_backward_gather_nd`.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::mxnet::backward_gather_nd(&[1, 2, 3], &array![[0, 1, 0]], &[2])?;
-/// assert_eq!(out.as_slice(), [4, 2]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter_nd`]; [`Class::Type`] for `i8` and `u8`.
-pub fn backward_gather_nd<T: Element, I: Element>(
-    data: impl AsTensor<T>,
-    indices: impl AsTensor<I>,
-    shape: &[i64],
-) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
-    lower_backward(data, indices, &Integers::from(shape))?.run_typed()
-}
-
-/// [`backward_gather_nd`] with element types known at run time, and the same errors.
-pub fn backward_gather_nd_dyn(
-    data: DynView<'_>,
-    indices: DynView<'_>,
-    shape: &[i64],
-) -> Result<DynTensor> {
-    lower_backward(data, indices, &Integers::from(shape))?.run_dyn()
+    /// The gradient of [`gather_nd`]: slices of `data` are added into a new tensor of zeros, so
+    /// that those that go to the same cells all count. Negative indices count from the end, as
+    /// there.
+    ///
+    /// MXNet names this operator `_backward_gather_nd`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::mxnet::backward_gather_nd(&[1, 2, 3], &array![[0, 1, 0]], &[2])?;
+    /// assert_eq!(out.as_slice(), [4, 2]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_nd`]; [`Class::Type`] for `i8` and `u8`.
+    pub fn backward_gather_nd, pub fn backward_gather_nd_dyn = lower_backward;
+    "mxnet.backward_gather_nd";
 }
 
 pub(crate) fn class(problem: &Problem) -> Class {
@@ -299,52 +212,101 @@ pub(crate) fn class(problem: &Problem) -> Class {
     }
 }
 
+fn lower_table<'a>(
+    operator: &'static str,
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    shape: &Integers<'_>,
+    name: Option<&str>,
+    out: Option<DynViewMut<'a>>,
+    req: &str,
+) -> Result<Call<'a>> {
+    let context = labelled(operator, name);
+    match out::wanted(out, req) {
+        Ok(None) => call(context, describe(data, indices, shape)),
+        Ok(Some(out)) => out::lower_scatter(context, data, indices, shape, out),
+        Err(problem) => Err(context.error(problem)),
+    }
+}
+
+fn lower_gather_table<'a>(
+    operator: &'static str,
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+    req: &str,
+) -> Result<Call<'a>> {
+    match out::wanted(out, req) {
+        Ok(None) => lower_gather(operator, data, indices),
+        Ok(Some(out)) => out::lower_gather(data, indices, out),
+        Err(problem) => Err(context(operator).error(problem)),
+    }
+}
+
+fn lower_backward_table<'a>(
+    operator: &'static str,
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    shape: &Integers<'_>,
+    out: Option<DynViewMut<'a>>,
+    req: &str,
+) -> Result<Call<'a>> {
+    match out::wanted(out, req) {
+        Ok(None) => lower_backward(operator, data, indices, shape),
+        Ok(Some(out)) => out::lower_backward(data, indices, shape, out),
+        Err(problem) => Err(context(operator).error(problem)),
+    }
+}
+
 fn lower<'a>(
     data: DynView<'a>,
     indices: DynView<'a>,
     shape: &Integers<'_>,
     name: Option<&str>,
 ) -> Result<Call<'a>> {
-    call(labelled(name), describe(data, indices, shape))
+    call(
+        labelled("mxnet.scatter_nd", name),
+        describe(data, indices, shape),
+    )
 }
 
-fn labelled(name: Option<&str>) -> Context {
+fn labelled(operator: &'static str, name: Option<&str>) -> Context {
     Context {
         operator: match name {
-            Some(name) => format!("mxnet.scatter_nd '{}'", name.escape_debug()).into(),
-            None => "mxnet.scatter_nd".into(),
+            Some(name) => format!("{operator} '{}'", name.escape_debug()).into(),
+            None => operator.into(),
         },
         class,
     }
 }
 
 fn lower_set<'a>(
+    operator: &'static str,
     lhs: DynViewMut<'a>,
     rhs: DynView<'a>,
     indices: DynView<'a>,
     shape: &Integers<'_>,
 ) -> Result<Call<'a>> {
-    call(
-        context("mxnet.scatter_set_nd"),
-        describe_set(lhs, rhs, indices, shape),
-    )
+    call(context(operator), describe_set(lhs, rhs, indices, shape))
 }
 
-fn lower_gather<'a>(data: DynView<'a>, indices: DynView<'a>) -> Result<Call<'a>> {
+fn lower_gather<'a>(
+    operator: &'static str,
+    data: DynView<'a>,
+    indices: DynView<'a>,
+) -> Result<Call<'a>> {
     let places = destinations(&indices, data.shape(), WRAP);
     let described = places.and_then(|places| Gather::new(places, data));
-    call(context("mxnet.gather_nd"), described)
+    call(context(operator), described)
 }
 
 fn lower_backward<'a>(
+    operator: &'static str,
     data: DynView<'a>,
     indices: DynView<'a>,
     shape: &Integers<'_>,
 ) -> Result<Call<'a>> {
-    call(
-        context("mxnet.backward_gather_nd"),
-        describe_backward(data, indices, shape),
-    )
+    call(context(operator), describe_backward(data, indices, shape))
 }
 
 pub(crate) fn context(operator: &'static str) -> Context {

@@ -4,7 +4,7 @@ use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::{Call, Work};
 use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::into_out::{Delivered, Made};
-use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind, int};
+use crate::dialect::framework::operator::{Integers, int};
 use crate::dialect::mxnet::{call, context, destinations, expect_slices, expect_wide};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::context::Context;
@@ -27,34 +27,27 @@ pub enum Req {
     Add,
 }
 
-pub(super) const OUT: Argument = Argument::needed(
-    "out",
-    Kind::Target,
-    "memory for the result, of its shape and data's dtype; None: new memory",
-)
-.or("None");
+pub(super) const OUT: &str =
+    "memory for the result, of its shape and data's dtype; None: new memory";
 
-pub(super) const REQ: Argument = Argument::needed(
-    "req",
-    Kind::Text,
-    "whether the result replaces what out holds or is added to it",
-)
-.or("write")
-.of(&["write", "add"]);
+pub(super) const REQ: &str = "whether the result replaces what out holds or is added to it";
+
+pub(super) const REQS: &[&str] = &["write", "add"];
 
 /// Memory for the result, and what becomes of what it holds.
 pub(super) type Out<'a> = (DynViewMut<'a>, Req);
 
 /// `out` and `req`, as they were passed.
-pub(super) fn wanted<'a>(args: &mut Arguments<'a>) -> Result<Option<Out<'a>>, Problem> {
-    let out = args.optional_target("out");
-    let req = args.optional_text("req");
+pub(super) fn wanted<'a>(
+    out: Option<DynViewMut<'a>>,
+    req: &str,
+) -> Result<Option<Out<'a>>, Problem> {
     let refuse = |value: &str, expected: &str| Err(wrong_value("req", value, expected));
-    match (req.as_deref(), out) {
-        (None | Some("write"), out) => Ok(out.map(|out| (out, Req::Write))),
-        (Some("add"), Some(out)) => Ok(Some((out, Req::Add))),
-        (Some("add"), None) => refuse("add", "there must be an out that it is added to"),
-        (Some(other), _) => refuse(other, "it must be write or add"),
+    match (req, out) {
+        ("write", out) => Ok(out.map(|out| (out, Req::Write))),
+        ("add", Some(out)) => Ok(Some((out, Req::Add))),
+        ("add", None) => refuse("add", "there must be an out that it is added to"),
+        (other, _) => refuse(other, "it must be write or add"),
     }
 }
 

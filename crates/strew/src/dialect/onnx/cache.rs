@@ -2,66 +2,36 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_dtype_of, wrong_value};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::scatter_forms::into_copy;
-use crate::dialect::onnx::{call, opset};
+use crate::dialect::onnx::{OPSET, call};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, DType, DynTensor, DynView, Element, Held, Tensor, TensorView,
-};
+use strew_kernel::tensor::{DType, Held, TensorView};
 
-pub(super) const TENSOR_SCATTER: Operator = Operator {
-    name: "onnx.tensor_scatter",
-    summary: "A copy of past_cache with update written from write_indices on, along a sequence's axis",
-    arguments: &[
-        Argument::needed(
-            "past_cache",
-            Kind::Tensor,
-            "the cache: (batch, .., sequence, ..), any dtype",
-        ),
-        Argument::needed(
-            "update",
-            Kind::Tensor,
-            "what is written: past_cache's dtype, and its shape but for a sequence that is no longer",
-        ),
-        Argument::needed(
-            "write_indices",
-            Kind::Tensor,
-            "where each batch's update begins: (batch,), int64; None: at 0",
-        )
-        .or("None"),
-        Argument::needed(
-            "mode",
-            Kind::Text,
+rows! {
+    (
+        past_cache: tensor => "the cache: (batch, .., sequence, ..), any dtype";
+        update: tensor =>
+            "what is written: past_cache's dtype, and its shape but for a sequence that is no longer";
+        write_indices: optional_tensor =>
+            "where each batch's update begins: (batch,), int64; None: at 0";
+        mode: text = "linear" =>
             "whether a sequence that goes beyond the end is an error (linear) or goes on at 0",
-        )
-        .or("linear")
-        .of(&["linear", "circular"]),
-        Argument::needed(
-            "axis",
-            Kind::Int,
-            "the sequence's axis, not the first one; negative counts from the end",
-        )
-        .or("-2"),
-        opset("24"),
-    ],
-    returns: &["present_cache"],
-    lower: |args| {
-        let past_cache = args.tensor("past_cache")?;
-        let update = args.tensor("update")?;
-        let write_indices = args.optional_tensor("write_indices");
-        let mode = args.optional_text("mode");
-        let axis = args.optional_int("axis").unwrap_or(-2);
-        let mode = mode.as_deref().unwrap_or("linear");
-        lower(past_cache, update, write_indices, mode, axis)
-    },
-};
+            &["linear", "circular"];
+        axis: int = -2 => "the sequence's axis, not the first one; negative counts from the end";
+        - opset: int = 24 => OPSET;
+    ) -> present_cache;
+
+    const TENSOR_SCATTER = "onnx.tensor_scatter":
+        "A copy of past_cache with update written from write_indices on, along a sequence's axis"
+        = lower;
+}
 
 /// A copy of `past_cache` in which batch `b` has `update[b]` along `axis` from `write_indices[b]`
 /// on.
@@ -97,7 +67,8 @@ pub fn tensor_scatter<'a, T: Element>(
         update.as_tensor().of_rust(),
     );
     let write_indices = write_indices.map(TensorView::into_dyn);
-    lower(past_cache, update, write_indices, mode, axis)?.run_typed()
+    let name = "onnx.tensor_scatter";
+    lower(name, past_cache, update, write_indices, mode, axis)?.run_typed()
 }
 
 /// [`tensor_scatter`] with element types known at run time.
@@ -111,10 +82,12 @@ pub fn tensor_scatter_dyn(
     mode: &str,
     axis: i64,
 ) -> Result<DynTensor> {
-    lower(past_cache, update, write_indices, mode, axis)?.run_dyn()
+    let name = "onnx.tensor_scatter";
+    lower(name, past_cache, update, write_indices, mode, axis)?.run_dyn()
 }
 
 fn lower<'a>(
+    operator: &'static str,
     past_cache: DynView<'a>,
     update: DynView<'a>,
     write_indices: Option<DynView<'a>>,
@@ -122,7 +95,7 @@ fn lower<'a>(
     along: i64,
 ) -> Result<Call<'a>> {
     let described = describe(past_cache, update, write_indices, mode, along);
-    call("onnx.tensor_scatter", described)
+    call(operator, described)
 }
 
 fn describe<'a>(

@@ -10,18 +10,14 @@ pub(crate) mod scatter;
 
 use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::checks::{is_rust_index, wrong_value};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::operator::Operator;
 use strew_engine::checks::expect_dtype;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{DType, DynView};
 
-pub use crate::dialect::onnx::cache::{tensor_scatter, tensor_scatter_dyn};
-pub use crate::dialect::onnx::gather::{
-    gather, gather_dyn, gather_elements, gather_elements_dyn, gather_nd, gather_nd_dyn,
-};
-pub use crate::dialect::onnx::scatter::{
-    scatter, scatter_dyn, scatter_elements, scatter_elements_dyn, scatter_nd, scatter_nd_dyn,
-};
+pub use cache::*;
+pub use gather::*;
+pub use scatter::*;
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     scatter::SCATTER_ELEMENTS,
@@ -33,41 +29,15 @@ pub const OPERATORS: &[Operator] = &[
     gather::GATHER_ND,
 ];
 
-pub(crate) const DATA: Argument = Argument::needed(
-    "data",
-    Kind::Tensor,
-    "the tensor to start from or to read: rank 1 or more, any dtype",
-);
+const DATA: &str = "the tensor to start from or to read: rank 1 or more, any dtype";
 
-/// Where along an axis each element goes, or comes from.
-pub(crate) const INDICES: Argument = Argument::needed(
-    "indices",
-    Kind::Tensor,
-    "where along axis: int32 or int64; negative counts from the end",
-);
+const INDICES: &str = "where along axis: int32 or int64; negative counts from the end";
 
-/// Tuples, which name windows.
-pub(crate) const TUPLES: Argument = Argument::needed(
-    "indices",
-    Kind::Tensor,
-    "index tuples along the last axis: int64; negative counts from the end",
-);
+const TUPLES: &str = "index tuples along the last axis: int64; negative counts from the end";
 
-pub(crate) const AXIS: Argument = Argument::needed(
-    "axis",
-    Kind::Int,
-    "the axis that indices point along; negative counts from the end",
-)
-.or("0");
+const AXIS: &str = "the axis that indices point along; negative counts from the end";
 
-pub(crate) const fn opset(default: &'static str) -> Argument {
-    Argument::needed(
-        "opset",
-        Kind::Int,
-        "the version of the operator set, which says what the operator can do",
-    )
-    .or(default)
-}
+const OPSET: &str = "the version of the operator set, which says what the operator can do";
 
 pub(crate) fn class(problem: &Problem) -> Class {
     match problem {

@@ -12,14 +12,9 @@ use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::operator::Operator;
 use strew_kernel::error::{Class, Problem, Result};
 
-pub use crate::dialect::openvino::gather::{
-    gather, gather_dyn, gather_elements, gather_elements_dyn, gather_nd, gather_nd_dyn,
-};
 pub use crate::dialect::openvino::slice::{slice_scatter, slice_scatter_dyn};
-pub use crate::dialect::openvino::update::{
-    scatter_elements_update, scatter_elements_update_dyn, scatter_nd_update, scatter_nd_update_dyn,
-    scatter_update, scatter_update_dyn,
-};
+pub use gather::*;
+pub use update::*;
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     slice::SLICE_SCATTER,

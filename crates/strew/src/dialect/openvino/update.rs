@@ -5,8 +5,8 @@ use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{
     expect_axes, expect_dtype_of, expect_integers, expect_rank_of, unknown_word,
 };
+use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::index_tuples::{expect_windows, tuples};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::framework::scatter_forms::{elements, into_copy};
 use crate::dialect::openvino::call;
 use strew_engine::checks::{axis, expect_shape};
@@ -15,266 +15,130 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::destinations::take::PickedAxes;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
-
-const DATA: Argument = Argument::needed(
-    "data",
-    Kind::Tensor,
-    "the tensor to start from: any shape and dtype",
-);
 
 const ELEMENT_REDUCTIONS: &[&str] = &["none", "sum", "prod", "min", "max", "mean"];
 
 const WINDOW_REDUCTIONS: &[&str] = &["none", "sum", "sub", "prod", "min", "max"];
 
-pub(super) const SCATTER_ELEMENTS_UPDATE: Operator = Operator {
-    name: "openvino.scatter_elements_update",
-    summary: "ScatterElementsUpdate-12: a copy of data with updates joined to the cells that indices name along axis",
-    arguments: &[
-        DATA,
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "where along axis each update goes: any integer dtype, of data's rank; negative counts from the end",
-        ),
-        Argument::needed(
-            "updates",
-            Kind::Tensor,
-            "an element for each of indices: its shape, data's dtype",
-        ),
-        Argument::needed(
-            "axis",
-            Kind::Int,
-            "the axis that indices point along; negative counts from the end",
-        ),
-        Argument::needed(
-            "reduction",
-            Kind::Text,
-            "how updates join a cell: none replaces it",
-        )
-        .or("none")
-        .of(ELEMENT_REDUCTIONS),
-        Argument::needed(
-            "use_init_val",
-            Kind::Bool,
-            "whether what data holds in a cell takes part in its reduction",
-        )
-        .or("True"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let data = args.tensor("data")?;
-        let indices = args.tensor("indices")?;
-        let updates = args.tensor("updates")?;
-        let axis = args.int("axis")?;
-        let reduction = args.optional_text("reduction");
-        let use_init_val = args.bool_or("use_init_val", true);
-        let reduction = reduction.as_deref().unwrap_or("none");
-        lower_elements(data, indices, updates, axis, reduction, use_init_val)
-    },
-};
+const DATA: &str = "the tensor to start from: any shape and dtype";
 
-pub(super) const SCATTER_ND_UPDATE: Operator = Operator {
-    name: "openvino.scatter_nd_update",
-    summary: "ScatterNDUpdate-15: a copy of data with updates joined to the windows that index tuples name",
-    arguments: &[
-        DATA,
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "index tuples along the last axis: any integer dtype; negative counts from the end",
-        ),
-        Argument::needed(
-            "updates",
-            Kind::Tensor,
-            "windows, of shape indices.shape[:-1] + data.shape[indices.shape[-1]:] and data's dtype",
-        ),
-        Argument::needed(
-            "reduction",
-            Kind::Text,
-            "how updates join a cell: none replaces it",
-        )
-        .or("none")
-        .of(WINDOW_REDUCTIONS),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let data = args.tensor("data")?;
-        let indices = args.tensor("indices")?;
-        let updates = args.tensor("updates")?;
-        let reduction = args.optional_text("reduction");
-        lower_nd(
-            data,
-            indices,
-            updates,
-            reduction.as_deref().unwrap_or("none"),
-        )
-    },
-};
+const AXIS: &str = "the axis that indices point along; negative counts from the end";
 
-pub(super) const SCATTER_UPDATE: Operator = Operator {
-    name: "openvino.scatter_update",
-    summary: "ScatterUpdate-3: a copy of data with slices along axis replaced by updates",
-    arguments: &[
-        DATA,
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "where along axis each slice goes: any shape and integer dtype, not negative",
-        ),
-        Argument::needed(
-            "updates",
-            Kind::Tensor,
-            "slices, of shape data.shape[:axis] + indices.shape + data.shape[axis + 1:] and data's dtype",
-        ),
-        Argument::needed(
-            "axis",
-            Kind::Int,
-            "the axis that indices point along; negative counts from the end",
-        ),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let data = args.tensor("data")?;
-        let indices = args.tensor("indices")?;
-        let updates = args.tensor("updates")?;
-        lower_slices(data, indices, updates, args.int("axis")?)
-    },
-};
+const REDUCTION: &str = "how updates join a cell: none replaces it";
 
-/// A copy of `data` with each element of `updates` joined to the cell that its index names along
-/// `axis`, in row-major order.
-///
-/// * `indices`: any integer type, of `data`'s rank, no larger than it apart from `axis`; negative
-///   ones count from the end.
-/// * `updates`: shape of `indices`.
-/// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"prod"`, `"min"`, `"max"`
-///   (both leave NaN out) or `"mean"` (of integers rounded toward zero).
-/// * `use_init_val`: whether what `data` holds in a cell that is named takes part.
-///
-/// ```
-/// let out = strew::openvino::scatter_elements_update(&[-7, 0], &[0i32, 0], &[1, 2], 0, "mean", false)?;
-/// assert_eq!(out.as_slice(), [1, 0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
-/// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
-pub fn scatter_elements_update<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    indices: impl AsTensor<I>,
-    updates: impl AsTensor<T>,
-    axis: i64,
-    reduction: &str,
-    use_init_val: bool,
-) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
-    let updates = updates.as_tensor().of_rust();
-    lower_elements(data, indices, updates, axis, reduction, use_init_val)?.run_typed()
+operators! {
+    <T: Element, I: Index> dyn (
+        data: tensor<T> => DATA;
+        indices: tensor<I> =>
+            "where along axis each update goes: any integer dtype, of data's rank; negative counts from the end";
+        updates: tensor<T> => "an element for each of indices: its shape, data's dtype";
+        axis: int => AXIS;
+        reduction: text = "none" => REDUCTION, ELEMENT_REDUCTIONS;
+        use_init_val: bool = true => "whether what data holds in a cell takes part in its reduction";
+    ) -> out;
+
+    /// A copy of `data` with each element of `updates` joined to the cell that its index names
+    /// along `axis`, in row-major order.
+    ///
+    /// * `indices`: any integer type, of `data`'s rank, no larger than it apart from `axis`;
+    ///   negative ones count from the end.
+    /// * `updates`: shape of `indices`.
+    /// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"prod"`, `"min"`,
+    ///   `"max"` (both leave NaN out) or `"mean"` (of integers rounded toward zero).
+    /// * `use_init_val`: whether what `data` holds in a cell that is named takes part.
+    ///
+    /// ```
+    /// let out = strew::openvino::scatter_elements_update(&[-7, 0], &[0i32, 0], &[1, 2], 0, "mean", false)?;
+    /// assert_eq!(out.as_slice(), [1, 0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index)
+    /// for an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
+    pub fn scatter_elements_update,
+    /// [`Class::Type`](crate::Class::Type) for updates of another type.
+    pub fn scatter_elements_update_dyn = lower_elements;
+    const SCATTER_ELEMENTS_UPDATE = "openvino.scatter_elements_update":
+        "ScatterElementsUpdate-12: a copy of data with updates joined to the cells that indices name along axis";
 }
 
-/// [`scatter_elements_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_elements_update`]; [`Class::Type`](crate::Class::Type) for updates of another type.
-pub fn scatter_elements_update_dyn(
-    data: DynView<'_>,
-    indices: DynView<'_>,
-    updates: DynView<'_>,
-    axis: i64,
-    reduction: &str,
-    use_init_val: bool,
-) -> Result<DynTensor> {
-    lower_elements(data, indices, updates, axis, reduction, use_init_val)?.run_dyn()
+operators! {
+    <T: Element, I: Index> dyn (
+        data: tensor<T> => DATA;
+        indices: tensor<I> =>
+            "index tuples along the last axis: any integer dtype; negative counts from the end";
+        updates: tensor<T> =>
+            "windows, of shape indices.shape[:-1] + data.shape[indices.shape[-1]:] and data's dtype";
+        reduction: text = "none" => REDUCTION, WINDOW_REDUCTIONS;
+    ) -> out;
+
+    /// A copy of `data` with each window of `updates` joined to the one that its index tuple names,
+    /// in row-major order.
+    ///
+    /// * `indices`: any integer type; its last axis holds tuples, of at most as many entries as
+    ///   `data` has axes. Negative ones count from the end. A tuple without entries names all of
+    ///   `data`.
+    /// * `updates`: shape `indices.shape[..-1] + data.shape[K..]` for tuples of `K` entries; `[1]`
+    ///   for a single number as well.
+    /// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"sub"`, `"prod"`,
+    ///   `"min"` or `"max"` (both leave NaN out).
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::openvino::scatter_nd_update(&[1, 2, 3], &array![[2i8], [-1]], &[10, 20], "sub")?;
+    /// assert_eq!(out.as_slice(), [1, 2, -27]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_elements_update`].
+    pub fn scatter_nd_update,
+    /// [`Class::Type`](crate::Class::Type) for updates of another type.
+    pub fn scatter_nd_update_dyn = lower_nd;
+    const SCATTER_ND_UPDATE = "openvino.scatter_nd_update":
+        "ScatterNDUpdate-15: a copy of data with updates joined to the windows that index tuples name";
 }
 
-/// A copy of `data` with each window of `updates` joined to the one that its index tuple names, in
-/// row-major order.
-///
-/// * `indices`: any integer type; its last axis holds tuples, of at most as many entries as `data`
-///   has axes. Negative ones count from the end. A tuple without entries names all of `data`.
-/// * `updates`: shape `indices.shape[..-1] + data.shape[K..]` for tuples of `K` entries; `[1]` for
-///   a single number as well.
-/// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"sub"`, `"prod"`, `"min"`
-///   or `"max"` (both leave NaN out).
-///
-/// ```
-/// use ndarray::array;
-///
-/// let out = strew::openvino::scatter_nd_update(&[1, 2, 3], &array![[2i8], [-1]], &[10, 20], "sub")?;
-/// assert_eq!(out.as_slice(), [1, 2, -27]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter_elements_update`].
-pub fn scatter_nd_update<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    indices: impl AsTensor<I>,
-    updates: impl AsTensor<T>,
-    reduction: &str,
-) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
-    lower_nd(data, indices, updates.as_tensor().of_rust(), reduction)?.run_typed()
-}
+operators! {
+    <T: Element, I: Index> dyn (
+        data: tensor<T> => DATA;
+        indices: tensor<I> =>
+            "where along axis each slice goes: any shape and integer dtype, not negative";
+        updates: tensor<T> =>
+            "slices, of shape data.shape[:axis] + indices.shape + data.shape[axis + 1:] and data's dtype";
+        axis: int => AXIS;
+    ) -> out;
 
-/// [`scatter_nd_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_elements_update_dyn`].
-pub fn scatter_nd_update_dyn(
-    data: DynView<'_>,
-    indices: DynView<'_>,
-    updates: DynView<'_>,
-    reduction: &str,
-) -> Result<DynTensor> {
-    lower_nd(data, indices, updates, reduction)?.run_dyn()
-}
-
-/// A copy of `data` with slices along `axis` replaced: `data[.., indices[i], ..] = updates[.., i,
-/// ..]`. Of several updates of a slice, the last one stays.
-///
-/// * `indices`: any integer type and shape, values in `0..data.shape[axis]`.
-/// * `updates`: shape `data.shape[..axis] + indices.shape + data.shape[axis + 1..]`.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let data = array![[1, 2, 3], [4, 5, 6]];
-/// let out = strew::openvino::scatter_update(&data, &[2u8, 0], &array![[10, 20], [30, 40]], 1)?;
-/// assert_eq!(out.as_slice(), [20, 2, 10, 40, 5, 30]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter_elements_update`].
-pub fn scatter_update<T: Element, I: Index>(
-    data: impl AsTensor<T>,
-    indices: impl AsTensor<I>,
-    updates: impl AsTensor<T>,
-    axis: i64,
-) -> Result<Tensor<T>> {
-    let (data, indices) = (data.as_tensor().of_rust(), indices.as_tensor().of_rust());
-    lower_slices(data, indices, updates.as_tensor().of_rust(), axis)?.run_typed()
-}
-
-/// [`scatter_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_elements_update_dyn`].
-pub fn scatter_update_dyn(
-    data: DynView<'_>,
-    indices: DynView<'_>,
-    updates: DynView<'_>,
-    axis: i64,
-) -> Result<DynTensor> {
-    lower_slices(data, indices, updates, axis)?.run_dyn()
+    /// A copy of `data` with slices along `axis` replaced: `data[.., indices[i], ..] = updates[..,
+    /// i, ..]`. Of several updates of a slice, the last one stays.
+    ///
+    /// * `indices`: any integer type and shape, values in `0..data.shape[axis]`.
+    /// * `updates`: shape `data.shape[..axis] + indices.shape + data.shape[axis + 1..]`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let data = array![[1, 2, 3], [4, 5, 6]];
+    /// let out = strew::openvino::scatter_update(&data, &[2u8, 0], &array![[10, 20], [30, 40]], 1)?;
+    /// assert_eq!(out.as_slice(), [20, 2, 10, 40, 5, 30]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_elements_update`].
+    pub fn scatter_update,
+    /// [`Class::Type`](crate::Class::Type) for updates of another type.
+    pub fn scatter_update_dyn = lower_slices;
+    const SCATTER_UPDATE = "openvino.scatter_update":
+        "ScatterUpdate-3: a copy of data with slices along axis replaced by updates";
 }
 
 fn lower_elements<'a>(
+    operator: &'static str,
     data: DynView<'a>,
     indices: DynView<'a>,
     updates: DynView<'a>,
@@ -284,10 +148,11 @@ fn lower_elements<'a>(
 ) -> Result<Call<'a>> {
     let reduction = element_reduction(reduction, use_init_val);
     let described = reduction.and_then(|r| describe_elements(data, indices, updates, along, r));
-    call("openvino.scatter_elements_update", described)
+    call(operator, described)
 }
 
 fn lower_nd<'a>(
+    operator: &'static str,
     data: DynView<'a>,
     indices: DynView<'a>,
     updates: DynView<'a>,
@@ -295,17 +160,18 @@ fn lower_nd<'a>(
 ) -> Result<Call<'a>> {
     let combine = combine(reduction, WINDOW_REDUCTIONS);
     let described = combine.and_then(|c| describe_nd(data, indices, updates, c));
-    call("openvino.scatter_nd_update", described)
+    call(operator, described)
 }
 
 fn lower_slices<'a>(
+    operator: &'static str,
     data: DynView<'a>,
     indices: DynView<'a>,
     updates: DynView<'a>,
     along: i64,
 ) -> Result<Call<'a>> {
     let described = describe_slices(data, indices, updates, along);
-    call("openvino.scatter_update", described)
+    call(operator, described)
 }
 
 /// The reduction of a word, if the operator takes the word.
