@@ -7,17 +7,18 @@
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::checks::{unknown_word, wrong_value};
 use crate::dialect::framework::custom::{Steps, Stepwise};
-use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::Arguments;
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::context::Context;
 use strew_engine::plan::statistics::{Among, Groups, Numbers};
 use strew_engine::scatter::Output;
 use strew_engine::scatter::bounds::Bounds;
-use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::error::{Class, Problem};
 use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::statistics::Statistic;
 use strew_kernel::ops::cast::converted;
-use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Held, Scalar, Tensor};
+use strew_kernel::tensor::{DType, Dims, Held};
 
 const NAME: &str = "numpy_groupies.aggregate";
 
@@ -66,78 +67,54 @@ const FUNCTIONS: &[&str] = &[
 ];
 
 /// The operators of this dialect.
-pub const OPERATORS: &[Operator] = &[Operator {
-    name: NAME,
-    summary: "Aggregates the values of a by the group that each belongs to",
-    arguments: &[
-        Argument::needed(
-            "group_idx",
-            Kind::Tensor,
-            "the group of each value: integers, none negative; 2-d: a row for each axis of the groups",
-        ),
-        Argument::needed(
-            "a",
-            Kind::Tensor,
-            "the values: 1-d, with axis of any rank, or one number for sum, prod and len; any dtype",
-        ),
-        Argument::needed("func", Kind::Text, "what is made of the values of a group")
-            .or("sum")
-            .of(FUNCTIONS),
-        Argument::needed(
-            "size",
-            Kind::Integers,
-            "how many groups there are, along each of their axes; None: one more than the largest number",
-        )
-        .or("None"),
-        Argument::needed(
-            "fill_value",
-            Kind::Scalar,
-            "what stands where nothing is made of a group",
-        )
-        .or("0"),
-        Argument::needed(
-            "order",
-            Kind::Text,
-            "how the result lies in memory: its elements are the same",
-        )
-        .or("C")
-        .of(&["C", "F"]),
-        Argument::needed("dtype", Kind::Text, "the result's dtype; None: as func has it").or("None"),
-        Argument::needed("axis", Kind::Int, "the axis of a along which group_idx stands").or("None"),
-        Argument::needed(
-            "ddof",
-            Kind::Scalar,
-            "what is taken off the number of values in var and std",
-        )
-        .or("0"),
-        Argument::needed("reverse", Kind::Bool, "whether sort puts the largest first").or("False"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let (group_idx, a) = (args.tensor("group_idx")?, args.tensor("a")?);
-        let func = args.optional_text("func");
-        let size = args.optional_integers("size");
-        let fill_value = args.optional_scalar("fill_value");
-        let order = args.optional_text("order");
-        let dtype = args.optional_text("dtype");
-        let axis = args.optional_int("axis");
-        let ddof = args.optional_scalar("ddof");
-        let reverse = args.bool_or("reverse", false);
-        let described = (|| {
-            expect_order(order.as_deref())?;
-            let ddof = number("ddof", ddof)?;
-            let options = Options {
-                func: Func::parse(func.as_deref().unwrap_or("sum"), ddof, reverse)?,
-                size,
-                fill_value: fill_value.unwrap_or(Scalar::Int(0)),
-                dtype: dtype.as_deref().map(parse_dtype).transpose()?,
-                axis,
-            };
-            describe(group_idx, a, options)
-        })();
-        call(described)
-    },
-}];
+pub const OPERATORS: &[Operator] = &[AGGREGATE];
+
+rows! {
+    (
+        group_idx: tensor =>
+            "the group of each value: integers, none negative; 2-d: a row for each axis of the groups";
+        a: tensor =>
+            "the values: 1-d, with axis of any rank, or one number for sum, prod and len; any dtype";
+        func: text = "sum" => "what is made of the values of a group", FUNCTIONS;
+        size: optional_integers =>
+            "how many groups there are, along each of their axes; None: one more than the largest number";
+        fill_value: scalar = 0 => "what stands where nothing is made of a group";
+        order: text = "C" => "how the result lies in memory: its elements are the same", &["C", "F"];
+        dtype: optional_word => "the result's dtype; None: as func has it";
+        axis: optional_int => "the axis of a along which group_idx stands";
+        ddof: scalar = 0 => "what is taken off the number of values in var and std";
+        reverse: bool = false => "whether sort puts the largest first";
+    ) -> out;
+
+    const AGGREGATE = "numpy_groupies.aggregate":
+        "Aggregates the values of a by the group that each belongs to"
+        = from_table(lower_from);
+}
+
+fn lower_from<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
+    let (group_idx, a) = (args.tensor("group_idx")?, args.tensor("a")?);
+    let func = args.optional_text("func");
+    let size = args.optional_integers("size");
+    let fill_value = args.optional_scalar("fill_value");
+    let order = args.optional_text("order");
+    let dtype = args.optional_text("dtype");
+    let axis = args.optional_int("axis");
+    let ddof = args.optional_scalar("ddof");
+    let reverse = args.bool_or("reverse", false);
+    let described = (|| {
+        expect_order(order.as_deref())?;
+        let ddof = number("ddof", ddof)?;
+        let options = Options {
+            func: Func::parse(func.as_deref().unwrap_or("sum"), ddof, reverse)?,
+            size,
+            fill_value: fill_value.unwrap_or(Scalar::Int(0)),
+            dtype: dtype.as_deref().map(parse_dtype).transpose()?,
+            axis,
+        };
+        describe(group_idx, a, options)
+    })();
+    call(described)
+}
 
 fn expect_order(order: Option<&str>) -> Result<(), Problem> {
     match order {

@@ -8,7 +8,8 @@ use crate::dialect::framework::call::{self, Call, Describe};
 use crate::dialect::framework::checks::{
     expect_dtype_of, expect_integers, unknown_word, wrong_value,
 };
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::Arguments;
 use crate::dialect::framework::scatter_forms::into_copy;
 use strew_engine::checks::expect_shape;
 use strew_engine::context::Context;
@@ -16,85 +17,42 @@ use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::take::Pointer;
 use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::Reduction;
-use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Held, Index, Tensor};
+use strew_kernel::tensor::{Dims, Held};
 
 const REGIONS: &[&str] = &["set", "add", "mul", "max", "min"];
 
 /// The operators of this dialect.
-pub const OPERATORS: &[Operator] = &[Operator {
-    name: "stablehlo.scatter",
-    summary: "A copy of operand with windows of updates joined to those that scatter indices name",
-    arguments: &[
-        Argument::needed("operand", Kind::Tensor, "the tensor to start from: any shape and dtype"),
-        Argument::needed(
-            "indices",
-            Kind::Tensor,
-            "where windows begin (scatter_indices): any integer dtype",
-        ),
-        Argument::needed("updates", Kind::Tensor, "the windows: operand's dtype"),
-        Argument::needed(
-            "update_window_dims",
-            Kind::Integers,
-            "the axes of updates that are windows'",
-        )
-        .or("()"),
-        Argument::needed(
-            "inserted_window_dims",
-            Kind::Integers,
-            "operand's axes along which windows have no axis",
-        )
-        .or("()"),
-        Argument::needed(
-            "input_batching_dims",
-            Kind::Integers,
-            "operand's axes that go hand in hand with some of indices'",
-        )
-        .or("()"),
-        Argument::needed(
-            "scatter_indices_batching_dims",
-            Kind::Integers,
-            "the axes of indices that those go hand in hand with",
-        )
-        .or("()"),
-        Argument::needed(
-            "scatter_dims_to_operand_dims",
-            Kind::Integers,
-            "operand's axis that each number of an index vector points into",
-        )
-        .or("()"),
-        Argument::needed(
-            "index_vector_dim",
-            Kind::Int,
-            "the axis of indices that index vectors lie along; its rank: numbers are vectors of one",
-        ),
-        Argument::needed(
-            "indices_are_sorted",
-            Kind::Bool,
-            "a promise; taken, and without effect",
-        )
-        .or("False"),
-        Argument::needed(
-            "unique_indices",
-            Kind::Bool,
-            "a promise; taken, and without effect",
-        )
-        .or("False"),
-        Argument::needed("region", Kind::Text, "how an update joins an element: set replaces it")
-            .or("set")
-            .of(REGIONS),
-        Argument::needed(
-            "out_of_bounds",
-            Kind::Text,
+pub const OPERATORS: &[Operator] = &[SCATTER];
+
+rows! {
+    (
+        operand: tensor => "the tensor to start from: any shape and dtype";
+        indices: tensor => "where windows begin (scatter_indices): any integer dtype";
+        updates: tensor => "the windows: operand's dtype";
+        update_window_dims: integers = "()" => "the axes of updates that are windows'";
+        inserted_window_dims: integers = "()" => "operand's axes along which windows have no axis";
+        input_batching_dims: integers = "()" =>
+            "operand's axes that go hand in hand with some of indices'";
+        scatter_indices_batching_dims: integers = "()" =>
+            "the axes of indices that those go hand in hand with";
+        scatter_dims_to_operand_dims: integers = "()" =>
+            "operand's axis that each number of an index vector points into";
+        index_vector_dim: int =>
+            "the axis of indices that index vectors lie along; its rank: numbers are vectors of one";
+        indices_are_sorted: bool = false => "a promise; taken, and without effect";
+        unique_indices: bool = false => "a promise; taken, and without effect";
+        region: text = "set" => "how an update joins an element: set replaces it", REGIONS;
+        out_of_bounds: text = "window" =>
             "what is left out of a window that is partly outside: all of it, or only elements outside",
-        )
-        .or("window")
-        .of(&["window", "element"]),
-    ],
-    returns: &["out"],
-    lower: lower_from,
-}];
+            &["window", "element"];
+    ) -> out;
+
+    const SCATTER = "stablehlo.scatter":
+        "A copy of operand with windows of updates joined to those that scatter indices name"
+        = from_table(lower_from);
+}
 
 /// The dimension numbers of a scatter, as the specification names them.
 #[derive(Clone, Debug, Default)]

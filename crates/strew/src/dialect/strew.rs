@@ -7,7 +7,8 @@ use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::checks::{
     expect_axes, expect_dtype_of, expect_size, unknown_word, wrong_value,
 };
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator, int};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::{Arguments, int};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::context::Context;
 use strew_engine::plan::reduce::Reduce;
@@ -17,34 +18,18 @@ use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::reduction::{Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start, Target};
-use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::tensor::{
-    AsTensor, Dims, DynTensor, DynView, DynViewMut, Element, Index, Scalar, Tensor, TensorViewMut,
-};
+use strew_kernel::error::{Class, Problem};
+use strew_kernel::tensor::Dims;
 
-const SRC: Argument = Argument::needed("src", Kind::Tensor, "rank 1 or more, any dtype");
+const SRC: &str = "rank 1 or more, any dtype";
 
-const DIM: Argument = Argument::needed(
-    "dim",
-    Kind::Int,
-    "the axis that index points along; negative counts from the end",
-)
-.or("-1");
+const DIM: &str = "the axis that index points along; negative counts from the end";
 
-const MODE: Argument = Argument::needed(
-    "mode",
-    Kind::Text,
-    "what an index means that names no cell: an error; wrap: negative ones count from the end; drop: nothing; clip: the nearest cell",
-)
-.or("error")
-.of(&["error", "wrap", "drop", "clip"]);
+const MODE: &str = "what an index means that names no cell: an error; wrap: negative ones count from the end; drop: nothing; clip: the nearest cell";
 
-const IGNORE_INDEX: Argument = Argument::needed(
-    "ignore_index",
-    Kind::Int,
-    "elements with this index are left out, whatever the mode",
-)
-.or("None");
+const MODES: &[&str] = &["error", "wrap", "drop", "clip"];
+
+const IGNORE_INDEX: &str = "elements with this index are left out, whatever the mode";
 
 /// The words for reductions. Some reductions have two words.
 const REDUCE: &[&str] = &[
@@ -63,85 +48,51 @@ const REDUCE: &[&str] = &[
 ];
 
 /// strew's own operators.
-pub(super) const OPERATORS: &[Operator] = &[
-    Operator {
-        name: "strew.scatter",
-        summary: "Reduces the elements of src that share an index along dim",
-        arguments: &[
-            SRC,
-            Argument::needed(
-                "index",
-                Kind::Tensor,
-                "the cell of each element along dim, of any integer type: 1-d, along dim, or what broadcasts to src",
-            ),
-            DIM,
-            Argument::needed(
-                "out",
-                Kind::Target,
-                "a tensor to go on reducing into, in place: src's shape but for dim, src's dtype",
-            )
-            .or("None"),
-            Argument::needed(
-                "dim_size",
-                Kind::Int,
-                "the result's size along dim if there is no out; None: the largest index plus 1",
-            )
-            .or("None"),
-            Argument::needed(
-                "reduce",
-                Kind::Text,
-                "sum (or add), mean, prod (or mul), min and max (or amin, amax; NaN wins), or assign: the last one",
-            )
-            .or("sum")
-            .of(REDUCE),
-            MODE,
-            Argument::needed(
-                "include_self",
-                Kind::Bool,
-                "whether what a cell of out holds counts as one more element of it",
-            )
-            .or("True"),
-            Argument::needed(
-                "fill_value",
-                Kind::Scalar,
-                "what cells of a new result hold that no element goes to; None: 0, and 1 for prod",
-            )
-            .or("None"),
-            IGNORE_INDEX,
-            Argument::needed(
-                "exact",
-                Kind::Bool,
-                "whether a sum or a mean of floats is the exact one, rounded once, which depends on no order",
-            )
-            .or("False"),
-        ],
-        returns: &["out"],
-        lower: lower_scatter,
-    },
-    Operator {
-        name: "strew.gather",
-        summary: "The elements of src that index names along dim",
-        arguments: &[
-            SRC,
-            Argument::needed(
-                "index",
-                Kind::Tensor,
-                "where each element comes from along dim, of any integer type: 1-d, for whole slices, or of src's rank, both broadcast apart from dim",
-            ),
-            DIM,
-            MODE,
-            Argument::needed(
-                "fill_value",
-                Kind::Scalar,
-                "what stands where an index is left out; None: 0",
-            )
-            .or("None"),
-            IGNORE_INDEX,
-        ],
-        returns: &["out"],
-        lower: lower_gather,
-    },
-];
+pub(super) const OPERATORS: &[Operator] = &[SCATTER, GATHER];
+
+rows! {
+    (
+        src: tensor => SRC;
+        index: tensor =>
+            "the cell of each element along dim, of any integer type: 1-d, along dim, or what broadcasts to src";
+        dim: int = -1 => DIM;
+        out: optional_target =>
+            "a tensor to go on reducing into, in place: src's shape but for dim, src's dtype";
+        dim_size: optional_int =>
+            "the result's size along dim if there is no out; None: the largest index plus 1";
+        reduce: text = "sum" =>
+            "sum (or add), mean, prod (or mul), min and max (or amin, amax; NaN wins), or assign: the last one",
+            REDUCE;
+        mode: text = "error" => MODE, MODES;
+        include_self: bool = true =>
+            "whether what a cell of out holds counts as one more element of it";
+        fill_value: optional_scalar =>
+            "what cells of a new result hold that no element goes to; None: 0, and 1 for prod";
+        ignore_index: optional_int => IGNORE_INDEX;
+        exact: bool = false =>
+            "whether a sum or a mean of floats is the exact one, rounded once, which depends on no order";
+    ) -> out;
+
+    const SCATTER = "strew.scatter":
+        "Reduces the elements of src that share an index along dim"
+        = from_table(lower_scatter);
+}
+
+rows! {
+    (
+        src: tensor => SRC;
+        index: tensor =>
+            "where each element comes from along dim, of any integer type: 1-d, for whole slices, or of src's rank, both broadcast apart from dim";
+        dim: int = -1 => DIM;
+        mode: text = "error" => MODE, MODES;
+        fill_value: optional_scalar => "what stands where an index is left out; None: 0";
+        ignore_index: optional_int => IGNORE_INDEX;
+    ) -> out;
+
+    const GATHER = "strew.gather":
+        "The elements of src that index names along dim"
+        = from_table(lower_gather);
+}
 
 /// How [`scatter`] makes its result.
 #[derive(Clone, Copy, Debug)]

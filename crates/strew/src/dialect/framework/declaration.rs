@@ -65,6 +65,9 @@
 //! }
 //! ```
 //!
+//! A lowering that takes the values of the call out of
+//! [`Arguments`](super::operator::Arguments) itself is declared as `from_table(lower)`.
+//!
 //! A file of declarations imports all of this module: the macros, and the types that they name.
 
 pub(crate) use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
@@ -130,40 +133,66 @@ macro_rules! rows {
 macro_rules! row {
     ($arguments:tt -> $result:tt = $lower:ident $what:tt; $name:literal;) => {};
     (
+        $arguments:tt -> ($($result:ident)+) = from_table($lower:expr);
+        const $row:ident = $name:literal: $summary:literal;
+    ) => {
+        pub(in $crate::dialect) const $row: Operator = Operator {
+            name: $name,
+            summary: $summary,
+            arguments: arguments!($arguments),
+            returns: returned!($($result)+),
+            lower: $lower,
+        };
+    };
+    (
+        $arguments:tt -> $result:tt = $lower:ident($($what:expr),*);
+        const $row:ident = $name:literal: $summary:literal;
+    ) => {
+        row! {
+            $arguments -> $result
+                = from_table(|args| called!($arguments args, $lower($name $(, $what)*)));
+            const $row = $name: $summary;
+        }
+    };
+}
+
+/// The arguments of an operator as the table has them.
+macro_rules! arguments {
+    ((
+        $(
+            $(+)? $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
+            $(= $default:expr)? => $doc:expr $(, $words:expr)?;
+        )*
+        $(- $unused:ident: $unused_kind:ident = $unused_default:expr => $unused_doc:expr;)*
+    )) => {
+        &[
+            $(
+                Argument::declared(
+                    spelled!($argument $([$spelled])?), kind!($kind $(= $default)?), $doc
+                )$(.of($words))?,
+            )*
+            $(Argument::declared(
+                stringify!($unused), kind!($unused_kind = $unused_default), $unused_doc
+            ),)*
+        ]
+    };
+}
+
+/// The lowering of the values of a call from the table.
+macro_rules! called {
+    (
         (
             $(
                 $(+)? $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
                 $(= $default:expr)? => $doc:expr $(, $words:expr)?;
             )*
-            $(
-                - $unused:ident: $unused_kind:ident = $unused_default:expr => $unused_doc:expr;
-            )*
-        ) -> ($($result:ident)+) = $lower:ident($($what:expr),*);
-        const $row:ident = $name:literal: $summary:literal;
+            $(- $unused:ident: $unused_kind:ident = $unused_default:expr => $unused_doc:expr;)*
+        )
+        $args:ident, $lower:ident($($what:expr),*)
     ) => {
-        pub(in $crate::dialect) const $row: Operator =
-            Operator {
-                name: $name,
-                summary: $summary,
-                arguments: &[
-                    $(
-                        Argument::declared(
-                            spelled!($argument $([$spelled])?), kind!($kind $(= $default)?), $doc
-                        )$(.of($words))?,
-                    )*
-                    $(Argument::declared(
-                        stringify!($unused), kind!($unused_kind = $unused_default), $unused_doc
-                    ),)*
-                ],
-                returns: returned!($($result)+),
-                lower: |args| $lower($name, $($what,)* $(
-                    taken!(
-                        args,
-                        spelled!($argument $([$spelled])?),
-                        $kind $(<$type>)? $(= $default)?
-                    )
-                ),*),
-            };
+        $lower($($what,)* $(taken!(
+            $args, spelled!($argument $([$spelled])?), $kind $(<$type>)? $(= $default)?
+        )),*)
     };
 }
 
@@ -259,6 +288,12 @@ macro_rules! kind {
     };
     (integers) => {
         (Kind::Integers, None)
+    };
+    (integers = $default:expr) => {
+        (Kind::Integers, Some($default))
+    };
+    (optional_integers) => {
+        (Kind::Integers, Some("None"))
     };
     (int) => {
         (Kind::Int, None)
@@ -460,6 +495,6 @@ macro_rules! run_dynamic {
 }
 
 pub(crate) use {
-    dynamic, from_dynamic, from_typed, functions, kind, left_out, operators, returned, row, rows,
-    run_dynamic, run_typed, spelled, taken, typed,
+    arguments, called, dynamic, from_dynamic, from_typed, functions, kind, left_out, operators,
+    returned, row, rows, run_dynamic, run_typed, spelled, taken, typed,
 };

@@ -39,17 +39,6 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// One that must be passed.
-    pub(crate) const fn needed(name: &'static str, kind: Kind, doc: &'static str) -> Self {
-        Self {
-            name,
-            kind,
-            default: None,
-            doc,
-            words: &[],
-        }
-    }
-
     /// One of a declaration: its kind comes with its default.
     pub(crate) const fn declared(
         name: &'static str,
@@ -63,12 +52,6 @@ impl Argument {
             doc,
             words: &[],
         }
-    }
-
-    /// What it is when it is not passed.
-    pub(crate) const fn or(mut self, default: &'static str) -> Self {
-        self.default = Some(default);
-        self
     }
 
     /// The words that it takes.

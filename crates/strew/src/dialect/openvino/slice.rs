@@ -5,7 +5,8 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_axes, expect_dtype_of, wrong_value};
-use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind, Operator};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::Arguments;
 use crate::dialect::framework::scatter_forms::into_copy;
 use crate::dialect::openvino::call;
 use smallvec::SmallVec;
@@ -14,49 +15,24 @@ use strew_engine::checks::{axis, expect_shape};
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Strides, Tensor};
+use strew_kernel::tensor::{Dims, Strides};
 
-pub(super) const SLICE_SCATTER: Operator = Operator {
-    name: "openvino.slice_scatter",
-    summary: "SliceScatter-15: a copy of data with the slice start:stop:step replaced by updates",
-    arguments: &[
-        Argument::needed(
-            "data",
-            Kind::Tensor,
-            "the tensor to change, of rank 1 or more, any dtype",
-        ),
-        Argument::needed(
-            "updates",
-            Kind::Tensor,
-            "the slice's new values: data's dtype, and exactly the slice's shape",
-        ),
-        Argument::needed(
-            "start",
-            Kind::Integers,
-            "where each sliced axis begins; negative counts from the end",
-        ),
-        Argument::needed(
-            "stop",
-            Kind::Integers,
-            "where each sliced axis ends, not included; negative counts from the end",
-        ),
-        Argument::needed(
-            "step",
-            Kind::Integers,
-            "the step of each sliced axis; not 0",
-        ),
-        Argument::needed(
-            "axes",
-            Kind::Integers,
-            "the axes that start, stop and step speak of; None: the first ones",
-        )
-        .or("None"),
-    ],
-    returns: &["out"],
-    lower: |args| lower_from(args),
-};
+rows! {
+    (
+        data: tensor => "the tensor to change, of rank 1 or more, any dtype";
+        updates: tensor => "the slice's new values: data's dtype, and exactly the slice's shape";
+        start: integers => "where each sliced axis begins; negative counts from the end";
+        stop: integers => "where each sliced axis ends, not included; negative counts from the end";
+        step: integers => "the step of each sliced axis; not 0";
+        axes: optional_integers => "the axes that start, stop and step speak of; None: the first ones";
+    ) -> out;
+
+    const SLICE_SCATTER = "openvino.slice_scatter":
+        "SliceScatter-15: a copy of data with the slice start:stop:step replaced by updates"
+        = from_table(lower_from);
+}
 
 fn lower_from<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
     let data = args.tensor("data")?;

@@ -154,6 +154,7 @@ impl FromStr for PutReduce {
     }
 }
 
+#[allow(clippy::too_many_arguments)] // The operator's name, and its seven arguments.
 fn lower<'a>(
     operator: &'static str,
     arr: DynView<'a>,

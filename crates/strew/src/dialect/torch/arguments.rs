@@ -1,13 +1,5 @@
 //! Arguments that several operators of this dialect have, and operators that come in pairs.
 
-use crate::dialect::framework::operator::{Argument, Kind};
-
-/// The arguments of the form in place: the first one is written to.
-pub(super) const fn in_place<const N: usize>(mut arguments: [Argument; N]) -> [Argument; N] {
-    arguments[0].kind = Kind::Target;
-    arguments
-}
-
 pub(super) const INPUT: &str = "the tensor to write into: any shape and dtype";
 
 pub(super) const DIM: &str = "the axis that index points along; negative counts from the end";

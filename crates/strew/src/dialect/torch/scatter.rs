@@ -3,8 +3,7 @@
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_torch_index, wrong_value};
 use crate::dialect::framework::declaration::*;
-use crate::dialect::framework::operator::Arguments;
-use crate::dialect::torch::arguments::{DIM, INPUT, in_place, pair};
+use crate::dialect::torch::arguments::{DIM, INPUT, pair};
 use crate::dialect::torch::{Input, call, class, context};
 use std::str::FromStr;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
@@ -18,50 +17,42 @@ use strew_kernel::tensor::{DType, Held};
 
 pub(super) const INDEX: &str = "where along dim each element of src goes: int32 or int64, no larger than src, nor than input apart from dim";
 
+const VALUE: &str = "instead of src: one number for all of index, made an element of input's dtype";
+
+const REDUCE: &str = "how elements join what is there: add or multiply; None: they replace it";
+
 pub(super) const SRC: &str =
     "the elements to write, of input's dtype; only its leading corner of index's shape is used";
 
-const ARGUMENTS: [Argument; 6] = [
-    Argument::needed("input", Kind::Tensor, INPUT),
-    Argument::needed("dim", Kind::Int, DIM),
-    Argument::needed("index", Kind::Tensor, INDEX),
-    Argument::needed("src", Kind::Tensor, SRC).or("None"),
-    Argument::needed(
-        "value",
-        Kind::Scalar,
-        "instead of src: one number for all of index, made an element of input's dtype",
-    )
-    .or("None"),
-    Argument::needed(
-        "reduce",
-        Kind::Text,
-        "how elements join what is there: add or multiply; None: they replace it",
-    )
-    .or("None")
-    .of(&["add", "multiply"]),
-];
+rows! {
+    (
+        input: tensor => INPUT;
+        dim: int => DIM;
+        index: tensor => INDEX;
+        src: optional_tensor => SRC;
+        value: optional_scalar => VALUE;
+        reduce: optional_word => REDUCE, &["add", "multiply"];
+    ) -> out;
 
-pub(super) const SCATTER: Operator = Operator {
-    name: "torch.scatter",
-    summary: "A copy of input with elements of src written into the cells that index names along dim",
-    arguments: &ARGUMENTS,
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        from_table(args, "torch.scatter", input.into())
-    },
-};
+    const SCATTER = "torch.scatter":
+        "A copy of input with elements of src written into the cells that index names along dim"
+        = from_src_or_value;
+}
 
-pub(super) const SCATTER_: Operator = Operator {
-    name: "torch.scatter_",
-    summary: "Writes elements of src, in place, into the cells that index names along dim",
-    arguments: &in_place(ARGUMENTS),
-    returns: &["input"],
-    lower: |args| {
-        let input = args.target("input")?;
-        from_table(args, "torch.scatter_", input.into())
-    },
-};
+rows! {
+    (
+        input: target => INPUT;
+        dim: int => DIM;
+        index: tensor => INDEX;
+        src: optional_tensor => SRC;
+        value: optional_scalar => VALUE;
+        reduce: optional_word => REDUCE, &["add", "multiply"];
+    ) -> in place input;
+
+    const SCATTER_ = "torch.scatter_":
+        "Writes elements of src, in place, into the cells that index names along dim"
+        = from_src_or_value;
+}
 
 pair! {
     <T: Element, I: Index> (
@@ -96,16 +87,15 @@ pair! {
         "Adds elements of src, in place, to the cells that index names along dim";
 }
 
-fn from_table<'a>(
-    args: &mut Arguments<'a>,
+fn from_src_or_value<'a>(
     operator: &'static str,
     input: Input<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    src: Option<DynView<'a>>,
+    value: Option<Scalar>,
+    reduce: Option<&str>,
 ) -> Result<Call<'a>> {
-    let dim = args.int("dim")?;
-    let index = args.tensor("index")?;
-    let src = args.optional_tensor("src");
-    let value = args.optional_scalar("value");
-    let reduce = args.optional_text("reduce");
     let updates = match (src, value) {
         (Some(src), None) => Updates::Src(src),
         (None, Some(value)) => Updates::Value(value),
@@ -119,7 +109,7 @@ fn from_table<'a>(
             return Err(refuse(operator, problem));
         }
     };
-    lower(operator, input, dim, index, updates, reduce.as_deref())
+    lower(operator, input, dim, index, updates, reduce)
 }
 
 fn refuse(operator: &'static str, problem: Problem) -> Error {

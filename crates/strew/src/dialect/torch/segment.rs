@@ -5,7 +5,8 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_i32_or_i64, wrong_value};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::declaration::*;
+use crate::dialect::framework::operator::Arguments;
 use crate::dialect::torch::reduce::Reduce;
 use crate::dialect::torch::{Refusal, call, class, context, index_error};
 use crate::dialect::typed;
@@ -14,79 +15,56 @@ use strew_engine::exec::segments::Pairing;
 use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start, Target, identity_element};
-use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{
-    AsTensor, DType, Dims, DynTensor, DynView, Element, Held, Index, Scalar, Tensor, try_vec,
-};
+use strew_kernel::tensor::{DType, Dims, Held, try_vec};
 
 const NAME: &str = "torch.segment_reduce";
 
-pub(super) const SEGMENT_REDUCE: Operator = Operator {
-    name: NAME,
-    summary: "The elements of data along axis reduced group by group, as they lie",
-    arguments: &[
-        Argument::needed(
-            "data",
-            Kind::Tensor,
-            "the elements to reduce: rank 1 or more, any dtype",
-        ),
-        Argument::needed("reduce", Kind::Text, "sum, prod, mean, max (or amax) or min (or amin)")
-            .of(&["sum", "prod", "mean", "max", "min", "amax", "amin"]),
-        Argument::needed(
-            "lengths",
-            Kind::Tensor,
-            "how many elements each group has: int32 or int64, data's sizes up to axis, its last",
-        )
-        .or("None"),
-        Argument::needed(
+rows! {
+    (
+        data: tensor => "the elements to reduce: rank 1 or more, any dtype";
+        reduce: text => "sum, prod, mean, max (or amax) or min (or amin)",
+            &["sum", "prod", "mean", "max", "min", "amax", "amin"];
+        lengths: optional_tensor =>
+            "how many elements each group has: int32 or int64, data's sizes up to axis, its last";
+        indices: optional_tensor =>
+            "not to be given: PyTorch has an argument of this name that it refuses";
+        offsets: optional_tensor =>
+            "where each group begins, and where the last one ends: int32 or int64, data's sizes up to axis, its last; taken if there are lengths too";
+        axis: int = 0 =>
+            "the axis of the groups: the last of lengths or offsets; negative counts from the end";
+        unsafe: bool = false => "whether lengths may leave the last elements of data out";
+        initial: optional_scalar => "what each group starts from, and an empty one stays";
+    ) -> out;
+
+    const SEGMENT_REDUCE = "torch.segment_reduce":
+        "The elements of data along axis reduced group by group, as they lie"
+        = from_table(lower_from);
+}
+
+fn lower_from<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
+    let data = args.tensor("data")?;
+    let reduce = args.text("reduce")?;
+    let lengths = args.optional_tensor("lengths");
+    let indices = args.optional_tensor("indices");
+    let offsets = args.optional_tensor("offsets");
+    let axis = args.optional_int("axis").unwrap_or(0);
+    let unchecked = args.bool_or("unsafe", false);
+    let initial = args.optional_scalar("initial");
+    if indices.is_some() {
+        let refused = Err(Refusal::from(wrong_value(
             "indices",
-            Kind::Tensor,
-            "not to be given: PyTorch has an argument of this name that it refuses",
-        )
-        .or("None"),
-        Argument::needed(
-            "offsets",
-            Kind::Tensor,
-            "where each group begins, and where the last one ends: int32 or int64, data's sizes up to axis, its last; taken if there are lengths too",
-        )
-        .or("None"),
-        Argument::needed(
-            "axis",
-            Kind::Int,
-            "the axis of the groups: the last of lengths or offsets; negative counts from the end",
-        )
-        .or("0"),
-        Argument::needed(
-            "unsafe",
-            Kind::Bool,
-            "whether lengths may leave the last elements of data out",
-        )
-        .or("False"),
-        Argument::needed(
-            "initial",
-            Kind::Scalar,
-            "what each group starts from, and an empty one stays",
-        )
-        .or("None"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let data = args.tensor("data")?;
-        let reduce = args.text("reduce")?;
-        let lengths = args.optional_tensor("lengths");
-        let indices = args.optional_tensor("indices");
-        let offsets = args.optional_tensor("offsets");
-        let axis = args.optional_int("axis").unwrap_or(0);
-        let unchecked = args.bool_or("unsafe", false);
-        let initial = args.optional_scalar("initial");
-        if indices.is_some() {
-            let refused = Err(Refusal::from(wrong_value("indices", "a tensor", "indices based reduction is not supported yet")));
-            return call(context(NAME, class), refused.map(|scatter: Scatter<'_>| scatter));
-        }
-        lower(data, &reduce, lengths, offsets, axis, unchecked, initial)
-    },
-};
+            "a tensor",
+            "indices based reduction is not supported yet",
+        )));
+        return call(
+            context(NAME, class),
+            refused.map(|scatter: Scatter<'_>| scatter),
+        );
+    }
+    lower(data, &reduce, lengths, offsets, axis, unchecked, initial)
+}
 
 /// How the groups of [`segment_reduce`] are said.
 #[derive(Clone, Copy, Debug)]

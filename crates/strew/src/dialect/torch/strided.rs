@@ -47,68 +47,30 @@ operators! {
         "A copy of input with a diagonal replaced by src";
 }
 
-pub(super) const AS_STRIDED_SCATTER: Operator = Operator {
-    name: "torch.as_strided_scatter",
-    summary: "A copy of input with the elements at strided positions replaced by src",
-    arguments: &[
-        Argument::needed("input", Kind::Tensor, INPUT),
-        Argument::needed("src", Kind::Tensor, SRC),
-        Argument::needed("size", Kind::Integers, "the shape of the part"),
-        Argument::needed(
-            "stride",
-            Kind::Integers,
-            "the distance of neighbours along each of its axes, in elements; not negative",
-        ),
-        Argument::needed(
-            "storage_offset",
-            Kind::Int,
-            "the position of its first element; None: 0",
-        )
-        .or("None"),
-    ],
-    returns: &["out"],
-    lower: |args| {
-        let input = args.tensor("input")?;
-        let src = args.tensor("src")?;
-        let size = args.integers("size")?;
-        let stride = args.integers("stride")?;
-        let offset = args.optional_int("storage_offset").unwrap_or(0);
-        lower_strided(input, src, &size, &stride, offset)
-    },
-};
+operators! {
+    <T: Element> dyn<'a> (
+        input: tensor<T> => INPUT;
+        src: tensor<T> => SRC;
+        size: integers => "the shape of the part";
+        stride: integers =>
+            "the distance of neighbours along each of its axes, in elements; not negative";
+        storage_offset: none_int = 0 => "the position of its first element; None: 0";
+    ) -> out;
 
-/// `input` with the elements at `offset + sum(coordinate * stride)` replaced by `src`, of the shape
-/// `size`. Where several elements of `src` have one position, the last one stays.
-///
-/// ```
-/// let out = strew::torch::as_strided_scatter(&[0, 0, 0, 0, 0], &[1, 2], &[2], &[3], 1)?;
-/// assert_eq!(out.as_slice(), [0, 1, 0, 0, 2]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Runtime`](crate::Class::Runtime).
-pub fn as_strided_scatter<T: Element>(
-    input: impl AsTensor<T>,
-    src: impl AsTensor<T>,
-    size: &[i64],
-    stride: &[i64],
-    storage_offset: i64,
-) -> Result<Tensor<T>> {
-    let input = input.as_tensor().of_rust();
-    let src = src.as_tensor().of_rust();
-    lower_strided(input, src, &size.into(), &stride.into(), storage_offset)?.run_typed()
-}
-
-/// [`as_strided_scatter`] with element types known at run time, and the same errors.
-pub fn as_strided_scatter_dyn<'a>(
-    input: DynView<'a>,
-    src: DynView<'a>,
-    size: &[i64],
-    stride: &[i64],
-    storage_offset: i64,
-) -> Result<DynTensor> {
-    lower_strided(input, src, &size.into(), &stride.into(), storage_offset)?.run_dyn()
+    /// `input` with the elements at `offset + sum(coordinate * stride)` replaced by `src`, of the
+    /// shape `size`. Where several elements of `src` have one position, the last one stays.
+    ///
+    /// ```
+    /// let out = strew::torch::as_strided_scatter(&[0, 0, 0, 0, 0], &[1, 2], &[2], &[3], 1)?;
+    /// assert_eq!(out.as_slice(), [0, 1, 0, 0, 2]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Runtime`](crate::Class::Runtime).
+    pub fn as_strided_scatter, pub fn as_strided_scatter_dyn = lower_strided;
+    const AS_STRIDED_SCATTER = "torch.as_strided_scatter":
+        "A copy of input with the elements at strided positions replaced by src";
 }
 
 fn lower_diagonal<'a>(
@@ -160,6 +122,7 @@ fn lower_diagonal<'a>(
 }
 
 fn lower_strided<'a>(
+    operator: &'static str,
     input: DynView<'a>,
     src: DynView<'a>,
     size: &Integers<'_>,
@@ -214,7 +177,7 @@ fn lower_strided<'a>(
         }
         part.replaced(input, src)
     };
-    call(context("torch.as_strided_scatter", class), describe())
+    call(context(operator, class), describe())
 }
 
 /// Distances of neighbours along each axis, in elements that lie row by row.
