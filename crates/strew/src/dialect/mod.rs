@@ -11,16 +11,16 @@
 //!
 //! 1. A header: the framework, its version, and the documents that the semantics come from (in a
 //!    folder, `mod.rs` has it).
-//! 2. The arguments: constants of [`Argument`], shared by the operators that have the same ones.
-//! 3. `from_table`, which takes the values out of [`Arguments`] and calls the lowering. Operators
-//!    that differ only in the reduction share it.
-//! 4. For each operator: its entry, a constant of type [`Operator`]; its typed function, with
-//!    documentation, errors and an example; and its `_dyn` function, for element types known at run
-//!    time. All three are written out, without a macro, so that a search for `pub fn scatter_add`
-//!    finds them. Their bodies only call the shared lowering.
-//! 5. `lower` or `describe`: the framework's checks, in its order, and the lowering. Checks that
-//!    several frameworks share are in `framework`.
-//! 6. In the dialect's `mod.rs` or single file: `OPERATORS`, `class` (which exception the framework
+//! 2. What several of its arguments have in common: constants with their texts and words.
+//! 3. The declarations of its operators, by the macro `operators` of `framework::declaration`. A
+//!    declaration has the operator's documentation with errors and an example, its typed function,
+//!    its `_dyn` function for element types known at run time, its lowering, and its row of the
+//!    table. The names of functions and rows stand in it, so that a search for `pub fn scatter_add`
+//!    finds it. Operators with the same arguments are one family, and differ in these lines only.
+//! 4. `lower`: the framework's checks, in its order, and the lowering. Members of a family that
+//!    differ only in the reduction share it. Checks that several frameworks share are in
+//!    `framework`.
+//! 5. In the dialect's `mod.rs` or single file: `OPERATORS`, `class` (which exception the framework
 //!    raises for which problem) and `call` (errors under the operator's name).
 //!
 //! A new dialect also needs its module and its entry in [`OPERATORS`] below.

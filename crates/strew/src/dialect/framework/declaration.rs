@@ -43,6 +43,7 @@
 //! | `text` | `&str` | `&str` | `&str` |
 //! | `word<E>` | the enum `E`, which has a `name` | `&str` | `&str` |
 //! | `optional_word<E>` | `Option<E>` | `Option<&str>` | `Option<&str>` |
+//! | `optional_tensor`, `optional_target` | only of rows | | `Option<DynView>`, `Option<DynViewMut>` |
 //! | `choice<E>` | the enum `E` | `E` | `Result<E, Problem>`, as `E::from_table` reads it |
 //!
 //! # Results

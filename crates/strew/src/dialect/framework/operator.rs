@@ -282,7 +282,10 @@ impl<'a> Arguments<'a> {
         if let Value::Wide(given) = value {
             self.wide = Some((argument.name, given));
         }
-        self.values[place] = Some(value);
+        self.values[place] = Some(match value {
+            Value::Target(view) if wanted != Kind::Target => Value::Tensor(view.into_view()),
+            value => value,
+        });
         Ok(())
     }
 
@@ -373,24 +376,31 @@ impl<'a> Arguments<'a> {
     // functions below leaves it in its place.
     #[inline(always)]
     fn take(&mut self, name: &'static str) -> Option<Value<'a>> {
-        let place = self
-            .operator
-            .arguments
-            .iter()
-            .position(|a| a.name == name)?;
+        let place = self.place(name)?;
         self.values.get_mut(place)?.take()
+    }
+
+    // A search and an error that are inlined for each argument of each operator are 0.2 MB.
+    #[inline(never)]
+    fn place(&self, name: &str) -> Option<usize> {
+        self.operator.arguments.iter().position(|a| a.name == name)
     }
 
     #[inline(always)]
     fn required<T>(&self, name: &'static str, value: Option<T>) -> Result<T> {
-        value.ok_or_else(|| self.error(Problem::Missing { argument: name }))
+        value.ok_or_else(|| self.missing(name))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn missing(&self, argument: &'static str) -> Error {
+        self.error(Problem::Missing { argument })
     }
 
     #[inline(always)]
     pub(crate) fn optional_tensor(&mut self, name: &'static str) -> Option<DynView<'a>> {
         match self.take(name)? {
             Value::Tensor(view) => Some(view),
-            Value::Target(view) => Some(view.into_view()),
             _ => None,
         }
     }
@@ -420,7 +430,6 @@ impl<'a> Arguments<'a> {
         match self.take(name)? {
             Value::Integers(list) => Some(Integers::List(list)),
             Value::Tensor(view) => Some(Integers::Tensor(view)),
-            Value::Target(view) => Some(Integers::Tensor(view.into_view())),
             _ => None,
         }
     }
@@ -477,7 +486,6 @@ impl<'a> Arguments<'a> {
             Some(Value::Tensors(list)) => Some(list),
             // One tensor is a list of one.
             Some(Value::Tensor(view)) => Some(vec![Some(view)]),
-            Some(Value::Target(view)) => Some(vec![Some(view.into_view())]),
             _ => None,
         };
         self.required(name, found)

@@ -39,7 +39,8 @@ operators! {
     /// use ndarray::array;
     ///
     /// let mut x = array![[1.0f32, 1.0, 1.0], [2.0, 2.0, 2.0]];
-    /// strew::mindspore::scatter_mul(&mut x, &[0i32, 1], &array![[2.0f32, 2.0, 2.0], [3.0, 3.0, 3.0]])?;
+    /// let factors = array![[2.0f32, 2.0, 2.0], [3.0, 3.0, 3.0]];
+    /// strew::mindspore::scatter_mul(&mut x, &[0i32, 1], &factors)?;
     /// assert_eq!(x, array![[2.0, 2.0, 2.0], [6.0, 6.0, 6.0]]);
     /// # Ok::<(), strew::Error>(())
     /// ```

@@ -77,7 +77,8 @@ operators! {
     /// use ndarray::array;
     ///
     /// let mut x = [1.0f32, 2.0, 3.0];
-    /// strew::mindspore::scatter_nd_add(&mut x, &array![[2i32], [0], [2]], &[10.0f32, 20.0, 30.0])?;
+    /// let indices = array![[2i32], [0], [2]];
+    /// strew::mindspore::scatter_nd_add(&mut x, &indices, &[10.0f32, 20.0, 30.0])?;
     /// assert_eq!(x, [21.0, 2.0, 43.0]);
     /// # Ok::<(), strew::Error>(())
     /// ```

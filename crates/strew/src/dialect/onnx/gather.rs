@@ -49,7 +49,8 @@ operators! {
     /// ```
     /// use ndarray::array;
     ///
-    /// let out = strew::onnx::gather_elements(&array![[1, 2], [3, 4]], &array![[0i64, 0], [1, 0]], 1)?;
+    /// let indices = array![[0i64, 0], [1, 0]];
+    /// let out = strew::onnx::gather_elements(&array![[1, 2], [3, 4]], &indices, 1)?;
     /// assert_eq!(out.as_slice(), [1, 1, 4, 3]);
     /// # Ok::<(), strew::Error>(())
     /// ```

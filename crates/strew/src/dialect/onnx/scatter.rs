@@ -47,7 +47,8 @@ operators! {
     ///   logical and.
     ///
     /// ```
-    /// let out = strew::onnx::scatter_elements(&[1.0f32, 2.0, 3.0], &[1i64, 1], &[1.5, 2.5], 0, "add")?;
+    /// let data = [1.0f32, 2.0, 3.0];
+    /// let out = strew::onnx::scatter_elements(&data, &[1i64, 1], &[1.5, 2.5], 0, "add")?;
     /// assert_eq!(out.as_slice(), [1.0, 6.0, 3.0]);
     /// # Ok::<(), strew::Error>(())
     /// ```

@@ -66,7 +66,8 @@ operators! {
     /// ```
     /// use ndarray::array;
     ///
-    /// let out = strew::openvino::gather_elements(&array![[1, 2], [3, 4]], &array![[0i32, 1], [-1, 0]], 0)?;
+    /// let indices = array![[0i32, 1], [-1, 0]];
+    /// let out = strew::openvino::gather_elements(&array![[1, 2], [3, 4]], &indices, 0)?;
     /// assert_eq!(out.as_slice(), [1, 4, 3, 2]);
     /// # Ok::<(), strew::Error>(())
     /// ```

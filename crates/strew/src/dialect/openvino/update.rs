@@ -50,7 +50,9 @@ operators! {
     /// * `use_init_val`: whether what `data` holds in a cell that is named takes part.
     ///
     /// ```
-    /// let out = strew::openvino::scatter_elements_update(&[-7, 0], &[0i32, 0], &[1, 2], 0, "mean", false)?;
+    /// use strew::openvino::scatter_elements_update;
+    ///
+    /// let out = scatter_elements_update(&[-7, 0], &[0i32, 0], &[1, 2], 0, "mean", false)?;
     /// assert_eq!(out.as_slice(), [1, 0]);
     /// # Ok::<(), strew::Error>(())
     /// ```
@@ -89,7 +91,8 @@ operators! {
     /// ```
     /// use ndarray::array;
     ///
-    /// let out = strew::openvino::scatter_nd_update(&[1, 2, 3], &array![[2i8], [-1]], &[10, 20], "sub")?;
+    /// let indices = array![[2i8], [-1]];
+    /// let out = strew::openvino::scatter_nd_update(&[1, 2, 3], &indices, &[10, 20], "sub")?;
     /// assert_eq!(out.as_slice(), [1, 2, -27]);
     /// # Ok::<(), strew::Error>(())
     /// ```
@@ -123,7 +126,8 @@ operators! {
     /// use ndarray::array;
     ///
     /// let data = array![[1, 2, 3], [4, 5, 6]];
-    /// let out = strew::openvino::scatter_update(&data, &[2u8, 0], &array![[10, 20], [30, 40]], 1)?;
+    /// let updates = array![[10, 20], [30, 40]];
+    /// let out = strew::openvino::scatter_update(&data, &[2u8, 0], &updates, 1)?;
     /// assert_eq!(out.as_slice(), [20, 2, 10, 40, 5, 30]);
     /// # Ok::<(), strew::Error>(())
     /// ```

@@ -63,7 +63,8 @@ operators! {
     /// ```
     /// use ndarray::array;
     ///
-    /// let out = strew::paddle::scatter_nd_add(&[0, 1, 2, 3], &array![[1i64], [-1], [1]], &[9, 10, 11])?;
+    /// let index = array![[1i64], [-1], [1]];
+    /// let out = strew::paddle::scatter_nd_add(&[0, 1, 2, 3], &index, &[9, 10, 11])?;
     /// assert_eq!(out.as_slice(), [0, 21, 2, 13]);
     /// # Ok::<(), strew::Error>(())
     /// ```

@@ -99,7 +99,8 @@ operators! {
     /// ```
     /// use ndarray::array;
     ///
-    /// let out = strew::tensorflow::tensor_scatter_nd_update(&[1, 2, 3], &array![[2i32], [0]], &[30, 10])?;
+    /// let indices = array![[2i32], [0]];
+    /// let out = strew::tensorflow::tensor_scatter_nd_update(&[1, 2, 3], &indices, &[30, 10])?;
     /// assert_eq!(out.as_slice(), [10, 2, 30]);
     /// # Ok::<(), strew::Error>(())
     /// ```
@@ -117,7 +118,8 @@ operators! {
     /// ```
     /// use ndarray::array;
     ///
-    /// let out = strew::tensorflow::tensor_scatter_nd_add(&[1, 2, 3], &array![[2i32], [2]], &[30, 10])?;
+    /// let indices = array![[2i32], [2]];
+    /// let out = strew::tensorflow::tensor_scatter_nd_add(&[1, 2, 3], &indices, &[30, 10])?;
     /// assert_eq!(out.as_slice(), [1, 2, 43]);
     /// # Ok::<(), strew::Error>(())
     /// ```

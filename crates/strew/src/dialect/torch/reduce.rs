@@ -58,7 +58,8 @@ pair! {
     /// use strew::torch::{Reduce, scatter_reduce_};
     ///
     /// let mut table = array![[1.0, 5.0], [2.0, 6.0]];
-    /// scatter_reduce_(&mut table, 1, &array![[0i64, 0], [1, 0]], &array![[7.0, 3.0], [4.0, 9.0]], Reduce::Amax, true)?;
+    /// let (index, src) = (array![[0i64, 0], [1, 0]], array![[7.0, 3.0], [4.0, 9.0]]);
+    /// scatter_reduce_(&mut table, 1, &index, &src, Reduce::Amax, true)?;
     /// assert_eq!(table, array![[7.0, 5.0], [9.0, 6.0]]);
     /// # Ok::<(), strew::Error>(())
     /// ```

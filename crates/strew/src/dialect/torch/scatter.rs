@@ -15,7 +15,8 @@ use strew_kernel::error::{Error, Problem};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, Held};
 
-pub(super) const INDEX: &str = "where along dim each element of src goes: int32 or int64, no larger than src, nor than input apart from dim";
+pub(super) const INDEX: &str = "where along dim each element of src goes: int32 or int64, no larger than src, nor than \
+     input apart from dim";
 
 const VALUE: &str = "instead of src: one number for all of index, made an element of input's dtype";
 
@@ -210,7 +211,8 @@ pair! {
     /// is true.
     ///
     /// ```
-    /// let out = strew::torch::scatter_value(&[2.0f32; 4], 0, &[1i64, 3, 3], 1.5, "add".parse().ok())?;
+    /// let join = "add".parse().ok();
+    /// let out = strew::torch::scatter_value(&[2.0f32; 4], 0, &[1i64, 3, 3], 1.5, join)?;
     /// assert_eq!(out.as_slice(), [2.0, 3.5, 2.0, 5.0]);
     /// # Ok::<(), strew::Error>(())
     /// ```

@@ -33,7 +33,8 @@ pub use segment::*;
 
 const SRC: &str = "the elements to reduce: rank 1 or more, any dtype";
 
-pub(crate) const INDEX: &str = "the group of each element along dim: int32 or int64; a 1-d index lies along dim, others are padded on the right, then both are expanded to src's shape";
+pub(crate) const INDEX: &str = "the group of each element along dim: int32 or int64; a 1-d index lies along dim, others \
+     are padded on the right, then both are expanded to src's shape";
 
 pub(crate) const DIM: &str = "the axis that index points along; negative counts from the end";
 
@@ -212,16 +213,11 @@ pub fn scatter<T: Element, I: Index>(
     dim_size: Option<usize>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
-    let output = new(
-        "torch_scatter.scatter",
-        src.as_tensor(),
-        index.as_tensor(),
-        dim,
-        dim_size,
-        reduce,
-        false,
-    )?;
-    Ok(typed(output.tensor))
+    let (src, index) = (src.as_tensor(), index.as_tensor());
+    let name = "torch_scatter.scatter";
+    Ok(typed(
+        new(name, src, index, dim, dim_size, reduce, false)?.tensor,
+    ))
 }
 
 /// The sum of each group; 0 without elements. [`scatter`] with [`Reduce::Sum`], into as many groups
@@ -350,16 +346,9 @@ pub fn scatter_min<T: Element, I: Index>(
     dim: i64,
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
-    let output = new(
-        "torch_scatter.scatter_min",
-        src.as_tensor(),
-        index.as_tensor(),
-        dim,
-        dim_size,
-        Reduce::Min,
-        true,
-    )?;
-    Ok((typed(output.tensor), typed(output.arg)))
+    let (src, index) = (src.as_tensor(), index.as_tensor());
+    let name = "torch_scatter.scatter_min";
+    new(name, src, index, dim, dim_size, Reduce::Min, true).map(with_positions)
 }
 
 /// The largest element of each group, and its position along `dim` in `src`. The arguments are
@@ -383,16 +372,9 @@ pub fn scatter_max<T: Element, I: Index>(
     dim: i64,
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
-    let output = new(
-        "torch_scatter.scatter_max",
-        src.as_tensor(),
-        index.as_tensor(),
-        dim,
-        dim_size,
-        Reduce::Max,
-        true,
-    )?;
-    Ok((typed(output.tensor), typed(output.arg)))
+    let (src, index) = (src.as_tensor(), index.as_tensor());
+    let name = "torch_scatter.scatter_max";
+    new(name, src, index, dim, dim_size, Reduce::Max, true).map(with_positions)
 }
 
 /// [`scatter`] with element types known at run time, and `reduce` as torch_scatter's word.
@@ -428,6 +410,11 @@ fn new<'a, T: Element, I: Index>(
     let (src, index) = (src.of_rust(), index.of_rust());
     let dim_size = dim_size.map(int);
     lower(name, reduce, with_arg, src, index, dim, None, dim_size)?.run()
+}
+
+/// The values and their positions, of a reduction that gives both.
+fn with_positions<T: Element>(made: Output) -> (Tensor<T>, Tensor<i64>) {
+    (typed(made.tensor), typed(made.arg))
 }
 
 /// One reduction into as many groups as the index names.

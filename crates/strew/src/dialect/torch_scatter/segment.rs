@@ -9,7 +9,7 @@ use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::operator::int;
 use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
-use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along};
+use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along, with_positions};
 use crate::dialect::typed;
 use strew_engine::checks::expect_shape;
 use strew_engine::exec::segments::Pairing;
@@ -21,13 +21,17 @@ use strew_kernel::tensor::TensorView;
 
 const SRC: &str = "the elements to reduce: rank 1 or more, any dtype";
 
-const INDEX: &str = "the group of each element along index's last axis, where it must ascend: int32 or int64; expanded to src's first axes";
+const INDEX: &str = "the group of each element along index's last axis, where it must ascend: int32 or int64; \
+     expanded to src's first axes";
 
-pub(super) const INDPTR: &str = "where each group begins along indptr's last axis, and where the last one ends: int32 or int64; its other axes are expanded to src's";
+pub(super) const INDPTR: &str = "where each group begins along indptr's last axis, and where the last one ends: int32 or \
+     int64; its other axes are expanded to src's";
 
-const OUT_COO: &str = "a tensor to go on reducing into, in place: src's dtype, and its shape but for index's last axis";
+const OUT_COO: &str = "a tensor to go on reducing into, in place: src's dtype, and its shape but for index's last \
+     axis";
 
-const OUT_CSR: &str = "a tensor to write the result to, in place: src's dtype, and its shape but for indptr's last axis";
+const OUT_CSR: &str = "a tensor to write the result to, in place: src's dtype, and its shape but for indptr's \
+     last axis";
 
 const WORDS: &[&str] = &["sum", "add", "mean", "min", "max"];
 
@@ -201,16 +205,11 @@ pub fn segment_coo<T: Element, I: Index>(
     dim_size: Option<usize>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
+    let (src, index) = (src.as_tensor(), index.as_tensor());
     let name = "torch_scatter.segment_coo";
-    let output = new_coo(
-        name,
-        src.as_tensor(),
-        index.as_tensor(),
-        dim_size,
-        reduce,
-        false,
-    )?;
-    Ok(typed(output.tensor))
+    Ok(typed(
+        new_coo(name, src, index, dim_size, reduce, false)?.tensor,
+    ))
 }
 
 /// [`segment_coo`] with `out=`: goes on reducing into `out`, in place.
@@ -262,16 +261,9 @@ pub fn segment_min_coo<T: Element, I: Index>(
     index: impl AsTensor<I>,
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
+    let (src, index) = (src.as_tensor(), index.as_tensor());
     let name = "torch_scatter.segment_min_coo";
-    let made = new_coo(
-        name,
-        src.as_tensor(),
-        index.as_tensor(),
-        dim_size,
-        Reduce::Min,
-        true,
-    )?;
-    Ok((typed(made.tensor), typed(made.arg)))
+    new_coo(name, src, index, dim_size, Reduce::Min, true).map(with_positions)
 }
 
 /// The largest element of each group, and its position along the groups' axis in `src`; see
@@ -284,16 +276,9 @@ pub fn segment_max_coo<T: Element, I: Index>(
     index: impl AsTensor<I>,
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
+    let (src, index) = (src.as_tensor(), index.as_tensor());
     let name = "torch_scatter.segment_max_coo";
-    let made = new_coo(
-        name,
-        src.as_tensor(),
-        index.as_tensor(),
-        dim_size,
-        Reduce::Max,
-        true,
-    )?;
-    Ok((typed(made.tensor), typed(made.arg)))
+    new_coo(name, src, index, dim_size, Reduce::Max, true).map(with_positions)
 }
 
 /// [`segment_coo`] with element types known at run time, and `reduce` as torch_scatter's word.
@@ -396,8 +381,8 @@ pub fn segment_min_csr<T: Element, I: Index>(
     indptr: impl AsTensor<I>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let name = "torch_scatter.segment_min_csr";
-    let made = new_csr(name, src.as_tensor(), indptr.as_tensor(), Reduce::Min, true)?;
-    Ok((typed(made.tensor), typed(made.arg)))
+    let (src, indptr) = (src.as_tensor(), indptr.as_tensor());
+    new_csr(name, src, indptr, Reduce::Min, true).map(with_positions)
 }
 
 /// The largest element of each row, and its position along the rows' axis in `src`; see
@@ -410,8 +395,8 @@ pub fn segment_max_csr<T: Element, I: Index>(
     indptr: impl AsTensor<I>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let name = "torch_scatter.segment_max_csr";
-    let made = new_csr(name, src.as_tensor(), indptr.as_tensor(), Reduce::Max, true)?;
-    Ok((typed(made.tensor), typed(made.arg)))
+    let (src, indptr) = (src.as_tensor(), indptr.as_tensor());
+    new_csr(name, src, indptr, Reduce::Max, true).map(with_positions)
 }
 
 /// [`segment_csr`] with element types known at run time, and `reduce` as torch_scatter's word.
