@@ -26,7 +26,10 @@
 //! A new dialect also needs its module and its entry in [`OPERATORS`] below.
 
 // With some of the frameworks only, a part of what they share has no user.
-#[cfg_attr(not(feature = "frameworks"), allow(dead_code))]
+#[cfg_attr(
+    not(feature = "frameworks"),
+    allow(dead_code, unused_imports, unused_macros)
+)]
 pub(crate) mod framework;
 #[cfg(feature = "jax")]
 pub mod jax;

@@ -25,8 +25,8 @@ const SRC: &str = "rank 1 or more, any dtype";
 
 const DIM: &str = "the axis that index points along; negative counts from the end";
 
-const MODE: &str = "what an index means that names no cell: an error; wrap: negative ones count from the end; \
-     drop: nothing; clip: the nearest cell";
+const MODE: &str = "what an index means that names no cell: an error; wrap: negative ones count \
+     from the end; drop: nothing; clip: the nearest cell";
 
 const MODES: &[&str] = &["error", "wrap", "drop", "clip"];
 

@@ -56,8 +56,8 @@ impl Mode {
     }
 }
 
-const INDICES: &str = "what stands between the brackets: integers or masks, one for each of the first axes; None \
-     takes one whole";
+const INDICES: &str = "what stands between the brackets: integers or masks, one for each of the \
+     first axes; None takes one whole";
 
 rows! {
     (

@@ -84,6 +84,9 @@ impl Device {
     }
 }
 
+const PARAMETER: &str =
+    "the parameter to change: rank 1 or more, any integer or floating-point dtype";
+
 const DEVICE: &str =
     "whose rule holds for indices out of range: on the CPU they are an error, on the GPU left out";
 

@@ -4,7 +4,8 @@ use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_axes, expect_i32_or_i64};
 use crate::dialect::framework::declaration::*;
 use crate::dialect::mindspore::{
-    DEVICE, DEVICES, Device, MAX, MIN, call, expect_divisors, expect_promoted, into_parameter,
+    DEVICE, DEVICES, Device, MAX, MIN, PARAMETER, call, expect_divisors, expect_promoted,
+    into_parameter,
 };
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::bounds::Bounds;
@@ -15,8 +16,7 @@ use strew_kernel::tensor::DType;
 
 operators! {
     <'a, T: Element, I: Index, U: Element> dyn<'a> (
-        input_x: target<T> =>
-            "the parameter to change: rank 1 or more, any integer or floating-point dtype";
+        input_x: target<T> => PARAMETER;
         indices: tensor<I> => "row numbers of input_x: any shape, int32 or int64";
         updates: tensor<U> =>
             "rows, of shape indices.shape + input_x.shape[1:]; input_x's dtype or one that is promoted to it";

@@ -6,7 +6,8 @@ use crate::dialect::framework::checks::expect_i32_or_i64;
 use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::index_tuples::{expect_windows, tuples};
 use crate::dialect::mindspore::{
-    DEVICE, DEVICES, Device, MAX, MIN, call, expect_divisors, expect_promoted, into_parameter,
+    DEVICE, DEVICES, Device, MAX, MIN, PARAMETER, call, expect_divisors, expect_promoted,
+    into_parameter,
 };
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::bounds::Bounds;
@@ -56,8 +57,7 @@ operators! {
 
 operators! {
     <'a, T: Element, I: Index, U: Element> dyn<'a> (
-        input_x: target<T> =>
-            "the parameter to change: rank 1 or more, any integer or floating-point dtype";
+        input_x: target<T> => PARAMETER;
         indices: tensor<I> => INDICES;
         updates: tensor<U> =>
             "windows, of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:]; input_x's dtype or one that is promoted to it";

@@ -7,8 +7,8 @@ use strew_kernel::elementwise::ufunc::Ufunc;
 
 const A: &str = "the array that is changed: any shape, a dtype that the function takes";
 
-const INDICES: &str = "what stands between the brackets: integers or masks, one for each of the first axes; None \
-     takes one whole";
+const INDICES: &str = "what stands between the brackets: integers or masks, one for each of the \
+     first axes; None takes one whole";
 
 operators! {
     <'a, T: Element> dyn<'a> (

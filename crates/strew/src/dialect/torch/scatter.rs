@@ -15,8 +15,8 @@ use strew_kernel::error::{Error, Problem};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, Held};
 
-pub(super) const INDEX: &str = "where along dim each element of src goes: int32 or int64, no larger than src, nor than \
-     input apart from dim";
+pub(super) const INDEX: &str = "where along dim each element of src goes: int32 or int64, no larger \
+     than src, nor than input apart from dim";
 
 const VALUE: &str = "instead of src: one number for all of index, made an element of input's dtype";
 

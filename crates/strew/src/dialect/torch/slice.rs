@@ -13,8 +13,8 @@ use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{Dims, Strides};
 
-const SRC: &str = "the new values, exactly of the slice's shape; of input's dtype, or of one that becomes it \
-     without loss";
+const SRC: &str = "the new values, exactly of the slice's shape; of input's dtype, or of one that \
+     becomes it without loss";
 
 operators! {
     <T: Element> dyn<'a> (

@@ -19,8 +19,8 @@ use strew_kernel::ops::reduction::Combine;
 
 const SRC: &str = "the rows to copy: rank 1 or more, any dtype";
 
-const INDEX: &str = "the row of src for each row of the result, along index's last axis, where it must ascend: \
-     int32 or int64; its other axes are src's";
+const INDEX: &str = "the row of src for each row of the result, along index's last axis, where it \
+     must ascend: int32 or int64; its other axes are src's";
 
 const OUT: &str =
     "a tensor to copy into, in place: src's dtype, and its shape but for the axis of the rows";

@@ -33,8 +33,8 @@ pub use segment::*;
 
 const SRC: &str = "the elements to reduce: rank 1 or more, any dtype";
 
-pub(crate) const INDEX: &str = "the group of each element along dim: int32 or int64; a 1-d index lies along dim, others \
-     are padded on the right, then both are expanded to src's shape";
+pub(crate) const INDEX: &str = "the group of each element along dim: int32 or int64; a 1-d index \
+     lies along dim, others are padded on the right, then both are expanded to src's shape";
 
 pub(crate) const DIM: &str = "the axis that index points along; negative counts from the end";
 

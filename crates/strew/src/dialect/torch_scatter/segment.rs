@@ -21,17 +21,17 @@ use strew_kernel::tensor::TensorView;
 
 const SRC: &str = "the elements to reduce: rank 1 or more, any dtype";
 
-const INDEX: &str = "the group of each element along index's last axis, where it must ascend: int32 or int64; \
-     expanded to src's first axes";
+const INDEX: &str = "the group of each element along index's last axis, where it must ascend: int32 \
+     or int64; expanded to src's first axes";
 
-pub(super) const INDPTR: &str = "where each group begins along indptr's last axis, and where the last one ends: int32 or \
-     int64; its other axes are expanded to src's";
+pub(super) const INDPTR: &str = "where each group begins along indptr's last axis, and where the \
+     last one ends: int32 or int64; its other axes are expanded to src's";
 
-const OUT_COO: &str = "a tensor to go on reducing into, in place: src's dtype, and its shape but for index's last \
-     axis";
+const OUT_COO: &str = "a tensor to go on reducing into, in place: src's dtype, and its shape but \
+     for index's last axis";
 
-const OUT_CSR: &str = "a tensor to write the result to, in place: src's dtype, and its shape but for indptr's \
-     last axis";
+const OUT_CSR: &str = "a tensor to write the result to, in place: src's dtype, and its shape but \
+     for indptr's last axis";
 
 const WORDS: &[&str] = &["sum", "add", "mean", "min", "max"];
 
