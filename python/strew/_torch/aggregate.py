@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from .registry import Batched, Gradients, Tangents
+    from .calls import Batched, Gradients, Tangents
 
 
 def aggregate(

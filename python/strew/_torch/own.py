@@ -12,16 +12,16 @@ import torch
 
 from .. import torch as strew_torch
 from .._arrays.dispatch import batch_operators
-from .registry import define, is_eager
+from .calls import Call, define
+from .registry import is_eager
 from .tensors import as_tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from torch import Tensor
 
-    from .registry import Batched
+    from .calls import Batch, Batched
 
 
 def scatter(
@@ -178,13 +178,15 @@ def _resolved(index: Tensor, *rules: Any) -> Tensor:
     return found.clone() if found is index else found
 
 
-def _resolve_batch(info: Any, in_dims: Sequence[Any], index: Tensor, *rules: Any) -> Batched:
-    return _own_index(index, *rules), in_dims[0]
+class OwnIndex(Call):
+    schema = "own_index(Tensor index, SymInt size, str mode, int? ignore_index) -> Tensor"
+    run = staticmethod(_resolved)
+
+    def empty(self) -> Tensor:
+        return torch.empty_like(self.index, dtype=torch.int64)
+
+    def vmap(self, batch: Batch) -> Batched:
+        return self.apply(_own_index), batch.dims["index"]
 
 
-_own_index = define(
-    "own_index(Tensor index, SymInt size, str mode, int? ignore_index) -> Tensor",
-    _resolved,
-    lambda index, *rules: torch.empty_like(index, dtype=torch.int64),
-    vmap=_resolve_batch,
-)
+_own_index = define(OwnIndex)

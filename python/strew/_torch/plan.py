@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from .._strew import Plan
-    from .registry import Gradients, Shape
+    from .calls import Gradients
+    from .tensors import Shape
 
 #: Reductions whose gradient does not depend on values.
 _LINEAR = ("sum", "mean", "exact_sum", "exact_mean", "assign")

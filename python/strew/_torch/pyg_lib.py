@@ -9,40 +9,26 @@ import torch
 from torch.jit._builtins import _register_builtin
 
 from .. import pyg_lib as public
-from .script import builtin
+from .script import builtin, builtin_of_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_OUT = "Tensor(a!)? out=None"
-_SCATTER = f"Tensor src, Tensor index, int dim=-1, {_OUT}, int? dim_size=None"
-_COO = f"Tensor src, Tensor index, {_OUT}, int? dim_size=None"
-_CSR = f"Tensor src, Tensor indptr, {_OUT}"
-_REDUCE = ', str reduce="sum"'
-_SOFTMAX = "Tensor src, Tensor index, int dim=-1, int? dim_size=None"
-
-#: The arguments of each function, as TorchScript writes them.
-_ARGUMENTS = {
-    "scatter": _SCATTER + _REDUCE,
-    "segment_coo": _COO + _REDUCE,
-    "segment_csr": _CSR + _REDUCE,
-    "gather_coo": f"Tensor src, Tensor index, {_OUT}",
-    "gather_csr": _CSR,
-    "scatter_softmax": _SOFTMAX,
-    "scatter_log_softmax": f"{_SOFTMAX}, float eps=1e-12",
-    "scatter_std": f"{_SCATTER}, bool unbiased=True",
-    "scatter_logsumexp": f"{_SCATTER}, float eps=1e-12",
+#: The arguments of functions that torch_scatter lacks, or that differ from its.
+_OTHER_ARGUMENTS = {
+    "scatter_log_softmax": (
+        "Tensor src, Tensor index, int dim=-1, int? dim_size=None, float eps=1e-12"
+    ),
     "softmax_csr": "Tensor src, Tensor ptr, int dim=0",
-    **{f"scatter_{reduce}": _SCATTER for reduce in ("sum", "mul", "mean", "min", "max")},
-    **{f"segment_{reduce}_coo": _COO for reduce in ("sum", "mean", "min", "max")},
-    **{f"segment_{reduce}_csr": _CSR for reduce in ("sum", "mean", "min", "max")},
 }
 
-for _name, _arguments in _ARGUMENTS.items():
+for _name in sorted({getattr(public, name).__name__ for name in public.__all__}):
     _function = getattr(public, _name)
-    _results = "(Tensor, Tensor)" if "_min" in _name or "_max" in _name else "Tensor"
-    builtin(f"pyg_lib_{_name}", _function, _arguments, _function, _results)
+    if _name in _OTHER_ARGUMENTS:
+        builtin(f"pyg_lib_{_name}", _function, _OTHER_ARGUMENTS[_name], _function)
+    else:
+        builtin_of_row(f"pyg_lib_{_name}", _function, f"torch_scatter.{_name}")
 
 
 def beside(theirs: Callable[..., Any], name: str) -> Callable[..., Any]:

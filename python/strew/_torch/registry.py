@@ -1,8 +1,4 @@
-"""Operators of torch's dispatcher: a kernel, the shapes of its results, and its derivatives.
-
-``torch.library.register_autograd`` has no forward mode: a dual number that goes through an operator
-registered with it silently loses its tangent. The operators registered here have both modes.
-"""
+"""The library of strew's operators in torch, and what torch does with a call."""
 
 from __future__ import annotations
 
@@ -10,27 +6,13 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch._C._functorch import is_functorch_wrapped_tensor
-from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Sequence
+    from typing import Any
 
     from torch import Tensor
-
-    # What `Derivatives.tensors` gave, as `backward` and `forward` get it.
-    Saved: TypeAlias = Sequence[Any]
-    # A gradient for each argument of the operator, and a tangent for each result.
-    Gradients: TypeAlias = tuple[Tensor | None, ...]
-    Tangents: TypeAlias = Tensor | tuple[Tensor | None, ...]
-    # One of these: a tensor, or None for zeros.
-    Tangent: TypeAlias = Any
-    # What a rule of `torch.func.vmap` returns: results, and the batch axis of each.
-    Batched: TypeAlias = tuple[Any, Any]
-    Shape: TypeAlias = Sequence[int]
-    # A class of derivatives, or a function that chooses one by the arguments.
-    DerivativesMaker: TypeAlias = Any
 
 if not hasattr(torch.library, "register_vmap"):
     raise ImportError(
@@ -51,55 +33,6 @@ library.impl("snapshot", _copied, "CPU")
 torch.library.register_fake(
     "strew::snapshot", lambda values: values.new_empty(values.shape), lib=library
 )
-
-
-class Derivatives:
-    """The derivatives of one call of an operator.
-
-    It is made of the operator's arguments, and keeps those that are not tensors. `tensors` returns
-    the tensors to save. `backward` gets these and the gradients of the results, and returns a
-    gradient for each argument. `forward` gets these and the tangents of the arguments, and returns
-    one for each result. None stands for zero. Both are composed of operators that have derivatives
-    themselves.
-    """
-
-    #: The results that have no derivative, by number.
-    constants: tuple[int, ...] = ()
-
-    #: For each argument, whether its gradient is needed; set before `backward`.
-    wanted: Sequence[bool] = ()
-
-    def __init__(self, *arguments: Any) -> None:
-        raise NotImplementedError
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        raise NotImplementedError
-
-    def backward(self, saved: Saved, *gradients: Any) -> Gradients:
-        raise NotImplementedError
-
-    def forward(self, saved: Saved, *tangents: Any) -> Tangents:
-        raise NotImplementedError
-
-
-class Registered:
-    """An operator of the dispatcher; a call that only autograd watches goes past the dispatcher."""
-
-    def __init__(
-        self, overload: Any, kernel: Callable[..., Any], derivatives: DerivativesMaker | None
-    ) -> None:
-        self.overload = overload
-        self._kernel = kernel
-        self._function = None if derivatives is None else _function(kernel, derivatives)
-
-    def __call__(self, *arguments: Any) -> Any:
-        if not is_eager(arguments):
-            return self.overload(*arguments)
-        if self._function is not None and _has_eager_derivative(arguments):
-            return self._function.apply(*arguments)
-        return self._kernel(*arguments)
 
 
 def is_eager(arguments: Sequence[Any]) -> bool:
@@ -140,10 +73,10 @@ def has_derivative(arguments: Sequence[Any]) -> bool:
         # torch.compile can trace tensors, but not the function below.
         tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
         return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-    return _has_eager_derivative(arguments)
+    return has_eager_derivative(arguments)
 
 
-def _has_eager_derivative(arguments: Sequence[Any]) -> bool:
+def has_eager_derivative(arguments: Sequence[Any]) -> bool:
     """The same where nothing is compiled."""
     if forward_ad._current_level >= 0:
         return True
@@ -185,83 +118,3 @@ def expect_one_forward_mode(name: str) -> None:
             f"{name}: forward mode cannot be nested (jacfwd of jacfwd): "
             "take torch.func.hessian, or jacrev for either"
         )
-
-
-def define(
-    schema: str,
-    kernel: Callable[..., Any],
-    fake: Callable[..., Any],
-    derivatives: DerivativesMaker | None = None,
-    vmap: Callable[..., Any] | None = None,
-) -> Registered:
-    """Registers an operator; returns it."""
-    name = schema.partition("(")[0]
-    library.define(schema)
-    library.impl(name, kernel, "CPU")
-    torch.library.register_fake(f"strew::{name}", fake, lib=library)
-    overload = getattr(torch.ops.strew, name).default
-    if derivatives is not None:
-        library.impl(name, _autograd(overload, derivatives), "Autograd")
-    if vmap is not None:
-        torch.library.register_vmap(f"strew::{name}", vmap, lib=library)
-    return Registered(overload, kernel, derivatives)
-
-
-def batched(tensor: Tensor, dim: int | None, size: int) -> Tensor:
-    """The tensor with the axis that `torch.func.vmap` goes along in front."""
-    return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
-
-
-def _function(run: Callable[..., Any], derivatives: DerivativesMaker) -> Any:
-    # Not `torch.autograd.Function`, which would go through all of `torch.func`'s transforms again:
-    # the dispatcher brings a call to the level of one of them, and calls past it have none.
-    class Function(torch.autograd.function._SingleLevelFunction):
-        @staticmethod
-        def forward(ctx: Any, *arguments: Any) -> Any:
-            output = run(*arguments)
-            results = output if isinstance(output, tuple) else (output,)
-            ctx.set_materialize_grads(False)
-            ctx.count = len(arguments)
-            ctx.derivatives = derivatives(*arguments)
-            kept = ctx.derivatives.tensors(arguments, results)
-            ctx.save_for_backward(*kept)
-            if forward_ad._current_level >= 0:
-                ctx.save_for_forward(*kept)
-            if ctx.derivatives.constants:
-                ctx.mark_non_differentiable(*[results[k] for k in ctx.derivatives.constants])
-            return output
-
-        @staticmethod
-        def backward(ctx: Any, *gradients: Any) -> Gradients:
-            if gradients[0] is None and all(gradient is None for gradient in gradients):
-                return (None,) * ctx.count
-            ctx.derivatives.wanted = ctx.needs_input_grad
-            return ctx.derivatives.backward(ctx.saved_tensors, *gradients)
-
-        @staticmethod
-        def jvp(ctx: Any, *tangents: Any) -> Tangents:
-            return ctx.derivatives.forward(ctx.saved_tensors, *tangents)
-
-    return Function
-
-
-def _autograd(overload: Any, derivatives: DerivativesMaker) -> Callable[..., Any]:
-    """The dispatcher's kernel for autograd."""
-
-    def below(*arguments: Any) -> Any:
-        with torch._C._AutoDispatchBelowAutograd():
-            if not torch._C._are_functorch_transforms_active():
-                return overload(*arguments)
-            # The function below has switched off what the outer transforms need.
-            with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
-                return overload(*arguments)
-
-    function = _function(below, derivatives)
-
-    def kernel(*arguments: Any) -> Any:
-        if not has_derivative(arguments):
-            return below(*arguments)
-        with enable_single_level_autograd_function():
-            return function.apply(*arguments)
-
-    return kernel

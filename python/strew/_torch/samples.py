@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from .registry import Batched, Gradients, Tangents
+    from .calls import Batched, Gradients, Tangents
 
     # Takes tensors, and returns a tuple of them.
     Function = Callable[..., tuple[Tensor, ...]]

@@ -11,17 +11,28 @@ import torch
 from torch.jit._builtins import _register_builtin
 from torch.jit._state import _python_cu, _set_jit_function_cache, _try_get_jit_cached_function
 
-from .. import torch_scatter as public
+from .._strew import Operator
 from .registry import library
+from .schemas import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
 
-def script(function: str, arguments: str, run: Callable[..., Any], results: str = "Tensor") -> None:
-    """Makes a function of `strew.torch_scatter` known to TorchScript."""
-    builtin(f"torch_scatter_{function}", getattr(public, function), arguments, run, results)
+def script(
+    name: str,
+    function: Callable[..., Any],
+    arguments: str,
+    run: Callable[..., Any],
+    results: str = "Tensor",
+) -> None:
+    """Makes TorchScript call an operator, which runs `run`, instead of `function`."""
+    _define(name, "default", arguments, run, results)
+    if "Tensor?[]" in arguments:
+        # TorchScript does not take a list of tensors for a list of optional tensors.
+        _define(name, "tensors", arguments.replace("Tensor?[]", "Tensor[]"), run, results)
+    _register_builtin(function, f"strew::{name}")
 
 
 def builtin(
@@ -31,11 +42,31 @@ def builtin(
     run: Callable[..., Any],
     results: str = "Tensor",
 ) -> None:
-    """Makes TorchScript call an operator, which runs `run`, instead of `function`."""
-    library.define(f"{name}({arguments}) -> {results}")
-    library.impl(name, run, "CompositeImplicitAutograd")
-    _register_builtin(function, f"strew::{name}")
+    """The same, also for ``torch.jit.script`` of the function itself."""
+    script(name, function, arguments, run, results)
     _scriptable(function, name)
+
+
+def builtin_of_row(name: str, function: Callable[..., Any], row: str) -> None:
+    """Makes TorchScript call a function that has the arguments of strew's operator `row`."""
+    arguments = ", ".join(map(str, arguments_of(row)))
+    results = "(Tensor, Tensor)" if len(Operator(row).returns) > 1 else "Tensor"
+    builtin(name, function, arguments, function, results)
+
+
+def _define(
+    name: str, overload: str, arguments: str, run: Callable[..., Any], results: str
+) -> None:
+    full = name if overload == "default" else f"{name}.{overload}"
+    library.define(f"{full}({arguments}) -> {results}")
+    schema = getattr(getattr(torch.ops.strew, name), overload)._schema
+    defaults = [argument.default_value for argument in schema.arguments]
+
+    def complete(*given: Any) -> Any:
+        # The dispatcher leaves out an argument that equals its default.
+        return run(*given, *defaults[len(given) :])
+
+    library.impl(full, complete, "CompositeImplicitAutograd")
 
 
 def _scriptable(function: Callable[..., Any], name: str) -> None:

@@ -10,11 +10,12 @@ import torch
 from .registry import may_have_derivative
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
 
     from torch import Tensor
 
-    from .registry import Shape
+    Shape: TypeAlias = Sequence[int]
 
 
 def as_tensor(array: Any) -> Tensor:
@@ -52,6 +53,16 @@ def plain(tensor: Tensor) -> Tensor:
 def plain_or_none(tensor: Tensor | None) -> Tensor | None:
     """`plain` of a tensor, None of None."""
     return None if tensor is None else plain(tensor)
+
+
+def copied(tensor: Tensor | None) -> Tensor | None:
+    """A contiguous copy of a tensor, None of None."""
+    return None if tensor is None else plain(tensor).clone(memory_format=torch.contiguous_format)
+
+
+def batched(tensor: Tensor, dim: int | None, size: int) -> Tensor:
+    """The tensor with the axis that `torch.func.vmap` goes along in front."""
+    return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 
 def zeros_if_none(tensor: Tensor | None, like: Tensor) -> Tensor:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..registry import Derivatives, batched
+from ..calls import Call
 from ..tensors import as_tensor, at_least_1d, at_least_1d_shape
 from .function import Function
 from .scatter import (
-    Updating,
     expanded_along,
     gather,
     of_assigned_slices,
@@ -21,165 +20,139 @@ from .scatter import (
 from .scatter_reduce import ScatterReduce, scatter_reduce
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import Any
 
     from torch import Tensor
 
-    from ..registry import Batched, Gradients, Saved, Tangent, Tangents
+    from ..calls import Batch, Batched, Gradients, Tangent, Tangents
 
 
-class Slices(Updating):
-    """Derivatives of an operator on slices that a 1-d index names."""
+class Slices(Call):
+    """An operator on slices of `input` that a 1-d index names."""
 
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        of_input, of_source = self.gradients(saved[0].reshape(-1), at_least_1d(grad))
-        of_input, of_source = of_input.reshape(self.input[0]), of_source.reshape(self.src[0])
-        return of_input, None, None, of_source, *(None for _ in self.options)
+    differentiable = ("input", "source")
+    keeps = ("index",)
+    like = ("input",)
 
-    def slices(self, index: Tensor, grad: Tensor) -> Tensor:
-        """The gradient of each slice: that of its place."""
-        return gather(
-            grad, self.dim, expanded_along(index, self.dim, at_least_1d_shape(self.src[0]))
-        )
+    def backward(self, grad: Tensor) -> Gradients:
+        of_input, of_source = self.gradients(self.index.reshape(-1), at_least_1d(grad))
+        return of_input.reshape(self.input_shape), of_source.reshape(self.source_shape)
+
+    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
+        """Of `input` and of `source`."""
+        raise NotImplementedError
+
+    def elements(self, input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        """The same with an index for each element of `source`."""
+        raise NotImplementedError
+
+    def vmap(self, batch: Batch) -> Batched:
+        rows, source = batch.matrix("input"), batch.matrix("source")
+        dim = batch.axis(self.dim, "input")
+        if not batch.has("index"):
+            found = self.apply(self.operator, input=rows, dim=dim, source=source)
+        else:
+            index = along_each(batch.matrix("index"), dim, rows.dim()).expand(source.shape)
+            found = self.elements(rows, dim, index, source)
+        return found if batch.rank("input") > 0 else found.squeeze(1), 0
+
+
+def along_each(index: Tensor, dim: int, rank: int) -> Tensor:
+    """A vector for each sample, reshaped to lie along an axis of it."""
+    shape = [1] * rank
+    shape[0], shape[dim] = index.shape
+    return index.reshape(shape)
 
 
 class IndexAdd(Slices):
-    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
-        (alpha,) = self.options
-        found = self.slices(index, grad)
-        return grad, found if alpha == 1 else found * alpha.conjugate()
+    row = "torch.index_add"
 
-    def rerun(self, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
-        return index_add(input, self.dim, index, source, *self.options)
+    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
+        # The gradient of each slice is that of its place.
+        places = expanded_along(index, self.dim, at_least_1d_shape(self.source_shape))
+        found = gather(grad, self.dim, places)
+        return grad, found if self.alpha == 1 else found * self.alpha.conjugate()
+
+    def elements(self, input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        return scatter_add(input, dim, index, source if self.alpha == 1 else source * self.alpha)
+
+
+index_add = Function(IndexAdd)
+
+
+class IndexReduce(Slices, ScatterReduce):
+    """The derivatives are those of ``scatter_reduce`` with the index repeated."""
+
+    row = "torch.index_reduce"
+
+    def prepare(self) -> None:
+        ScatterReduce.prepare(self)
+        self.src = self.source if "src" in self.keeps else None
+        self.src_shape = self.source_shape
+
+    def backward(self, grad: Tensor) -> Gradients:
+        self._repeat_index()
+        return ScatterReduce.backward(self, grad)
+
+    def forward(self, *tangents: Tangent) -> Tangents:
+        self._repeat_index()
+        return ScatterReduce.forward(self, *tangents)
+
+    def _repeat_index(self) -> None:
+        self.index: Tensor = expanded_along(
+            self.index, self.dim, at_least_1d_shape(self.source_shape)
+        )
+
+    def elements(self, input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        return self.apply(scatter_reduce, input=input, dim=dim, index=index, src=source)
+
+
+index_reduce = Function(IndexReduce, keeps_input=True)
 
 
 class IndexCopy(Slices):
+    row = "torch.index_copy"
+
     def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
         return of_assigned_slices(index, self.dim, grad)
 
-    def rerun(self, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
-        return index_copy(input, self.dim, index, source)
+    def elements(self, input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        return scatter_src(input, dim, index, source, None)
 
 
-class IndexReduce(ScatterReduce):
-    """The derivatives of ``scatter_reduce`` with the index repeated."""
-
-    def _repeated(self, saved: Saved) -> Saved:
-        index, *rest = saved
-        return (expanded_along(index, self.dim, at_least_1d_shape(self.src_shape)), *rest)
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        return super().backward(self._repeated(saved), grad)
-
-    def forward(self, saved: Saved, *tangents: Any) -> Tangents:
-        return super().forward(self._repeated(saved), *tangents)
+index_copy = Function(IndexCopy)
 
 
-class IndexFill(Derivatives):
-    def __init__(self, input: Tensor, dim: int, index: Tensor, value: Any) -> None:
-        self.dim = dim
+class IndexFill(Call):
+    row = "torch.index_fill"
+    differentiable = ("input",)
+    keeps = ("index",)
+    like = ("input",)
 
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[2],)
+    def backward(self, grad: Tensor) -> Gradients:
+        return self.apply(index_fill, input=grad, value=0)
 
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        return index_fill(grad, self.dim, saved[0], 0), None, None, None
+    forward = backward
 
-    def forward(self, saved: Saved, input_t: Tangent, *_: Any) -> Tangents:
-        return index_fill(input_t, self.dim, saved[0], 0)
-
-
-def _vmap(slices: Callable[..., Tensor], elements: Callable[..., Tensor]) -> Callable[..., Batched]:
-    """For a batch of indices the operator `elements`, for one index shared by all `slices`."""
-
-    def rule(
-        info: Any,
-        in_dims: Sequence[Any],
-        input: Tensor,
-        dim: int,
-        index: Tensor,
-        source: Tensor,
-        *options: Any,
-    ) -> Batched:
-        rank = input.dim() - (in_dims[0] is not None)
-        dim = (dim if dim >= 0 else dim + max(rank, 1)) + 1
-        rows, source = (
-            _at_least_2d(batched(tensor, at, info.batch_size))
-            for tensor, at in ((input, in_dims[0]), (source, in_dims[3]))
-        )
-        if in_dims[2] is None:
-            found = slices(rows, dim, index, source, *options)
+    def vmap(self, batch: Batch) -> Batched:
+        rows, dim = batch.matrix("input"), batch.axis(self.dim, "input")
+        if not batch.has("index"):
+            found = self.apply(index_fill, input=rows, dim=dim)
         else:
-            index = _at_least_2d(batched(index, in_dims[2], info.batch_size))
-            shape = [1] * rows.dim()
-            shape[0], shape[dim] = index.shape
-            found = elements(rows, dim, index.reshape(shape).expand(source.shape), source, *options)
-        return found if rank > 0 else found.squeeze(1), 0
-
-    return rule
-
-
-def _at_least_2d(rows: Tensor) -> Tensor:
-    return rows if rows.dim() > 1 else rows.unsqueeze(1)
+            index = wrapped(batch.matrix("index"), rows.shape[dim])
+            wide = list(rows.shape)
+            wide[dim] = index.shape[1]
+            index = along_each(index, dim, rows.dim()).expand(wide)
+            found = scatter_value(rows, dim, index, self.value, None)
+        return found if batch.rank("input") > 0 else found.squeeze(1), 0
 
 
-def _fill_vmap(
-    info: Any, in_dims: Sequence[Any], input: Tensor, dim: int, index: Tensor, value: Any
-) -> Batched:
-    rank = input.dim() - (in_dims[0] is not None)
-    dim = (dim if dim >= 0 else dim + max(rank, 1)) + 1
-    rows = _at_least_2d(batched(input, in_dims[0], info.batch_size))
-    if in_dims[2] is None:
-        found = index_fill(rows, dim, index, value)
-    else:
-        index = wrapped(_at_least_2d(batched(index, in_dims[2], info.batch_size)), rows.shape[dim])
-        shape = [1] * rows.dim()
-        shape[0], shape[dim] = index.shape
-        wide = list(rows.shape)
-        wide[dim] = index.shape[1]
-        found = scatter_value(rows, dim, index.reshape(shape).expand(wide), value, None)
-    return found if rank > 0 else found.squeeze(1), 0
+index_fill = Function(IndexFill)
 
 
 def wrapped(index: Tensor, size: int) -> Tensor:
     """The index without negative numbers, which count from the end."""
     return torch.where(index < 0, index + size, index)
-
-
-def _add_elements(input: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> Tensor:
-    return scatter_add(input, dim, index, source if alpha == 1 else source * alpha)
-
-
-def _copy_elements(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    return scatter_src(input, dim, index, source, None)
-
-
-index_add: Function = Function(
-    "index_add",
-    "int dim, Tensor index, Tensor source, Scalar alpha=1",
-    IndexAdd,
-    _vmap(lambda *arguments: index_add(*arguments), _add_elements),
-)
-
-index_reduce: Function = Function(
-    "index_reduce",
-    "int dim, Tensor index, Tensor source, str reduce, bool include_self=True",
-    IndexReduce,
-    _vmap(lambda *arguments: index_reduce(*arguments), scatter_reduce),
-    keeps_input=True,
-)
-
-index_copy: Function = Function(
-    "index_copy",
-    "int dim, Tensor index, Tensor source",
-    IndexCopy,
-    _vmap(lambda *arguments: index_copy(*arguments), _copy_elements),
-)
-
-index_fill = Function("index_fill", "int dim, Tensor index, Scalar value", IndexFill, _fill_vmap)
 
 
 def call_add(

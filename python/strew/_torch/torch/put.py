@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
 
-from ..registry import Derivatives, batched, define
-from ..tensors import padded_to, plain
+from ..calls import Call, define
+from ..tensors import padded_to
 from .function import Function
 from .index import wrapped
 from .scatter import (
@@ -22,7 +21,6 @@ from .scatter import (
     scatter_add,
     scatter_src,
     sum_by_number,
-    tangents,
 )
 
 if TYPE_CHECKING:
@@ -31,144 +29,100 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
+    from ..calls import Batch, Batched, Gradients
+    from ..tensors import Shape
 
 
-class Placed(Derivatives):
-    """Derivatives of an operator that puts elements of `source` into cells."""
+class Put(Call):
+    row = "torch.put"
+    differentiable = ("input", "source")
+    keeps = ("index",)
+    like = ("input",)
 
-    def __init__(self, input: Tensor, source: Tensor, *options: Any) -> None:
-        self.input, self.source = (input.shape, input.dtype), (source.shape, source.dtype)
-        self.options = options
+    def backward(self, grad: Tensor) -> Gradients:
+        if not self.accumulate:
+            return of_assignment(self.rerun, grad, self.source_shape)
+        index = wrapped(self.index.reshape(-1), grad.numel())
+        return grad, gather(grad.reshape(-1), 0, index).reshape(self.source_shape)
 
-    def rerun(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
-        """The operator with other tensors."""
-        raise NotImplementedError
-
-    def tangent(self, saved: Saved, input_t: Tangent, source_t: Tangent) -> Tensor:
-        input_t, source_t = tangents(input_t, self.input, source_t, self.source)
-        return self.rerun(saved, input_t, source_t)
-
-
-class Put(Placed):
-    def __init__(self, input: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> None:
-        super().__init__(input, source, accumulate)
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[1],)
-
-    def rerun(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
-        return put(input, saved[0], source, *self.options)
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        if self.options[0]:
-            index = wrapped(saved[0].reshape(-1), grad.numel())
-            of_input, of_source = grad, gather(grad.reshape(-1), 0, index).reshape(self.source[0])
-        else:
-            of_input, of_source = of_assignment(partial(self.rerun, saved), grad, self.source[0])
-        return of_input, None, of_source, None
-
-    def forward(
-        self,
-        saved: Saved,
-        input_t: Tangent,
-        _index: Any,
-        source_t: Tangent,
-        _accumulate: Any,
-    ) -> Tangents:
-        return self.tangent(saved, input_t, source_t)
+    def vmap(self, batch: Batch) -> Batched:
+        at, source = flat_rows(batch.rows("index")), flat_rows(batch.rows("source"))
+        return _into(batch.rows("input"), at, source, self.accumulate)
 
 
-class MaskedScatter(Placed):
-    def __init__(self, input: Tensor, mask: Tensor, source: Tensor) -> None:
-        super().__init__(input, source)
+put = Function(Put)
 
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[1],)
 
-    def rerun(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
-        return masked_scatter(input, saved[0], source)
+class MaskedScatter(Call):
+    row = "torch.masked_scatter"
+    differentiable = ("input", "source")
+    keeps = ("mask",)
 
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
+    def empty(self) -> Tensor:
+        return self.input.new_empty(torch.broadcast_shapes(self.input.shape, self.mask.shape))
+
+    def backward(self, grad: Tensor) -> Gradients:
+        into, size = self.input_shape, math.prod(self.source_shape)
         # More elements than these are not used.
-        count = min(math.prod(self.source[0]), grad.numel())
-        of_input, of_source = of_assignment(partial(self.rerun, saved), grad, (count,))
-        if of_input.shape != self.input[0]:
-            of_input = sum_by_number(
-                element_numbers(self.input[0]).expand(grad.shape), of_input, self.input[0]
-            )
-        return (
-            of_input,
-            None,
-            padded_to(of_source, (math.prod(self.source[0]),)).reshape(self.source[0]),
-        )
+        of_input, of_source = of_assignment(self.rerun, grad, (min(size, grad.numel()),))
+        if of_input.shape != into:
+            of_input = sum_by_number(element_numbers(into).expand(grad.shape), of_input, into)
+        return of_input, padded_to(of_source, (size,)).reshape(self.source_shape)
 
-    def forward(self, saved: Saved, input_t: Tangent, _mask: Any, source_t: Tangent) -> Tangents:
-        return self.tangent(saved, input_t, source_t)
+    def vmap(self, batch: Batch) -> Batched:
+        input, mask = batch.rows("input"), batch.rows("mask")
+        rank = max(input.dim(), mask.dim())
+        input, mask = torch.broadcast_tensors(_padded(input, rank), _padded(mask, rank))
+        rows, mask_rows, source = flat_rows(input), flat_rows(mask), flat_rows(batch.rows("source"))
+        # An extra first element, which is never used: there may be no other.
+        source = torch.nn.functional.pad(source, (1, 0))
+        at = torch.where(mask_rows, mask_rows.cumsum(1), 0)
+        found = torch.where(mask_rows, gather(source, 1, at), rows)
+        return found.reshape(input.shape), 0
 
 
-class Indexed:
-    """Derivatives of an operator with a list of indices, in which None stands for a whole axis."""
+masked_scatter = Function(MaskedScatter)
 
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        self.whole = [index is None for index in arguments[1]]
-        return [index for index in arguments[1] if index is not None]
 
-    def indices(self, saved: Saved) -> list[Tensor | None]:
+class Indexed(Call):
+    """A call with a list of indices, in which None stands for a whole axis."""
+
+    def kept(self) -> Sequence[Tensor]:
+        self.whole = [index is None for index in self.indices]
+        return [index for index in self.indices if index is not None]
+
+    def restore(self, saved: Sequence[Tensor]) -> None:
         named = iter(saved)
-        return [None if whole else next(named) for whole in self.whole]
+        self.indices: list[Any] = [None if whole else next(named) for whole in self.whole]
 
 
-class IndexPut(Indexed, Placed):
-    def __init__(
-        self, input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool
-    ) -> None:
-        super().__init__(input, values, accumulate)
+class IndexPut(Indexed):
+    row = "torch.index_put"
+    differentiable = ("input", "values")
+    like = ("input",)
 
-    def rerun(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
-        return index_put(input, self.indices(saved), source, *self.options)
+    def backward(self, grad: Tensor) -> Gradients:
+        of_input = grad if self.accumulate else self.rerun(grad, grad.new_zeros(()))
+        return of_input, self.apply(index_put_values, grad=grad, shape=self.values_shape)
 
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        indices, (accumulate,) = self.indices(saved), self.options
-        of_input = grad if accumulate else index_put(grad, indices, grad.new_zeros(()), False)
-        return of_input, None, index_put_values(grad, indices, self.source[0], accumulate), None
-
-    def forward(
-        self,
-        saved: Saved,
-        input_t: Tangent,
-        _indices: Any,
-        values_t: Tangent,
-        _accumulate: Any,
-    ) -> Tangents:
-        return self.tangent(saved, input_t, values_t)
+    def vmap(self, batch: Batch) -> Batched:
+        input, values = batch.rows("input"), batch.rows("values")
+        if any(one is not None for one in batch.dims["indices"]):
+            samples = _samples(batch, self.indices)
+            at = torch.stack([positions(input.shape[1:], own) for own in samples])
+        else:
+            at = positions(input.shape[1:], self.indices)
+            at = at.expand(batch.size, *at.shape)
+        values = _padded(values, at.dim()).expand(at.shape)
+        return _into(input, flat_rows(at), flat_rows(values), self.accumulate)
 
 
-def positions(shape: Shape, indices: Sequence[Tensor | None]) -> Tensor:
-    """The positions, counted row by row, that indices select in a tensor of that shape."""
-    every = element_numbers(shape)
-    if all(index is None for index in indices):
-        return every
-    # Python's brackets would take a tensor without dimensions as a number.
-    return torch.ops.aten.index.Tensor(
-        every, [None if index is None else _as_mask(index) for index in indices]
-    )
+index_put = Function(IndexPut)
 
 
-def _as_mask(index: Tensor) -> Tensor:
-    return index.bool() if index.dtype == torch.uint8 else index
-
-
-def _values_kernel(
+def _values(
     grad: Tensor, indices: Sequence[Tensor | None], shape: Shape, accumulate: bool
 ) -> Tensor:
-    grad = plain(grad)
     axes, rest = _named_axes(grad, indices)
     # Move the indexed axes to the front, so that each update is a row.
     sizes, window = [grad.shape[axis] for axis in axes], [grad.shape[axis] for axis in rest]
@@ -201,24 +155,43 @@ def _named_axes(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[list[
     return axes, [axis for axis in range(tensor.dim()) if axis not in axes]
 
 
-class IndexPutValues(Indexed, Derivatives):
-    def __init__(
-        self, grad: Tensor, indices: Sequence[Tensor | None], shape: Shape, accumulate: bool
-    ) -> None:
-        self.grad_shape, self.options = grad.shape, (shape, accumulate)
+class IndexPutValues(Indexed):
+    """The gradient of each value of an ``index_put``, which is its derivative in turn."""
 
-    def backward(self, saved: Saved, values: Tensor) -> Gradients:
-        zeros = values.new_zeros(self.grad_shape)
-        return index_put(zeros, self.indices(saved), values, self.options[1]), None, None, None
+    schema = (
+        "index_put_values(Tensor grad, Tensor?[] indices, SymInt[] shape, bool accumulate)"
+        " -> Tensor"
+    )
+    run = staticmethod(_values)
+    differentiable = ("grad",)
 
-    def forward(self, saved: Saved, grad_t: Tangent, *_: Any) -> Tangents:
-        return index_put_values(grad_t, self.indices(saved), *self.options)
+    def empty(self) -> Tensor:
+        return self.grad.new_empty(self.shape)
+
+    def backward(self, values: Tensor) -> Gradients:
+        return self.apply(index_put, input=values.new_zeros(self.grad_shape), values=values)
+
+    def vmap(self, batch: Batch) -> Batched:
+        samples = zip(batch.rows("grad"), _samples(batch, self.indices), strict=True)
+        return torch.stack([self.apply(self.operator, grad=g, indices=i) for g, i in samples]), 0
 
 
-def _rows_of(info: Any, in_dims: Sequence[Any], *tensors: Tensor) -> list[Tensor]:
-    return [
-        batched(tensor, at, info.batch_size) for tensor, at in zip(tensors, in_dims, strict=True)
-    ]
+index_put_values = define(IndexPutValues)
+
+
+def positions(shape: Shape, indices: Sequence[Tensor | None]) -> Tensor:
+    """The positions, counted row by row, that indices select in a tensor of that shape."""
+    every = element_numbers(shape)
+    if all(index is None for index in indices):
+        return every
+    # Python's brackets would take a tensor without dimensions as a number.
+    return torch.ops.aten.index.Tensor(
+        every, [None if index is None else _as_mask(index) for index in indices]
+    )
+
+
+def _as_mask(index: Tensor) -> Tensor:
+    return index.bool() if index.dtype == torch.uint8 else index
 
 
 def _into(rows: Tensor, at: Tensor, source: Tensor, accumulate: bool) -> Batched:
@@ -233,103 +206,13 @@ def _into(rows: Tensor, at: Tensor, source: Tensor, accumulate: bool) -> Batched
     return found.reshape(rows.shape), 0
 
 
-def _put_vmap(
-    info: Any,
-    in_dims: Sequence[Any],
-    input: Tensor,
-    index: Tensor,
-    source: Tensor,
-    accumulate: bool,
-) -> Batched:
-    input, index, source = _rows_of(info, in_dims[:3], input, index, source)
-    return _into(input, flat_rows(index), flat_rows(source), accumulate)
-
-
-def _masked_vmap(
-    info: Any, in_dims: Sequence[Any], input: Tensor, mask: Tensor, source: Tensor
-) -> Batched:
-    input, mask, source = _rows_of(info, in_dims, input, mask, source)
-    rank = max(input.dim(), mask.dim())
-    input, mask = (_padded(tensor, rank) for tensor in (input, mask))
-    input, mask = torch.broadcast_tensors(input, mask)
-    rows, mask_rows, source = flat_rows(input), flat_rows(mask), flat_rows(source)
-    # An extra first element, which is never used: there may be no other.
-    source = torch.nn.functional.pad(source, (1, 0))
-    at = torch.where(mask_rows, mask_rows.cumsum(1), 0)
-    found = torch.where(mask_rows, gather(source, 1, at), rows)
-    return found.reshape(input.shape), 0
-
-
 def _padded(rows: Tensor, rank: int) -> Tensor:
     """The tensor with axes of 1 behind its first."""
     return rows.reshape(rows.shape[0], *[1] * (rank - rows.dim()), *rows.shape[1:])
 
 
-def _samples(
-    info: Any, at: Sequence[int | None], indices: Sequence[Any]
-) -> Iterator[list[Tensor | None]]:
+def _samples(batch: Batch, indices: Sequence[Any]) -> Iterator[list[Tensor | None]]:
     """The indices of each sample."""
-    for sample in range(info.batch_size):
-        pairs = zip(at, indices, strict=True)
+    for sample in range(batch.size):
+        pairs = zip(batch.dims["indices"], indices, strict=True)
         yield [index if axis is None else index.select(axis, sample) for axis, index in pairs]
-
-
-def _index_put_vmap(
-    info: Any,
-    in_dims: Sequence[Any],
-    input: Tensor,
-    indices: Sequence[Tensor | None],
-    values: Tensor,
-    accumulate: bool,
-) -> Batched:
-    input, values = _rows_of(info, (in_dims[0], in_dims[2]), input, values)
-    if any(one is not None for one in in_dims[1]):
-        at = torch.stack(
-            [positions(input.shape[1:], own) for own in _samples(info, in_dims[1], indices)]
-        )
-    else:
-        at = positions(input.shape[1:], indices)
-        at = at.expand(info.batch_size, *at.shape)
-    values = _padded(values, at.dim()).expand(at.shape)
-    return _into(input, flat_rows(at), flat_rows(values), accumulate)
-
-
-def _values_vmap(
-    info: Any,
-    in_dims: Sequence[Any],
-    grad: Tensor,
-    indices: Sequence[Tensor | None],
-    shape: Shape,
-    accumulate: bool,
-) -> Batched:
-    (grad,) = _rows_of(info, in_dims[:1], grad)
-    samples = zip(grad, _samples(info, in_dims[1], indices), strict=True)
-    return torch.stack([index_put_values(one, own, shape, accumulate) for one, own in samples]), 0
-
-
-put = Function("put", "Tensor index, Tensor source, bool accumulate=False", Put, _put_vmap)
-
-
-def _masked_fake(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    return input.new_empty(torch.broadcast_shapes(input.shape, mask.shape))
-
-
-masked_scatter = Function(
-    "masked_scatter", "Tensor mask, Tensor source", MaskedScatter, _masked_vmap, _masked_fake
-)
-
-index_put = Function(
-    "index_put",
-    "Tensor?[] indices, Tensor values, bool accumulate=False",
-    IndexPut,
-    _index_put_vmap,
-)
-
-# The gradient of each value of an ``index_put``. The derivative of this operator is ``index_put``.
-index_put_values = define(
-    "index_put_values(Tensor grad, Tensor?[] indices, SymInt[] shape, bool accumulate) -> Tensor",
-    _values_kernel,
-    lambda grad, indices, shape, accumulate: grad.new_empty(shape),
-    IndexPutValues,
-    _values_vmap,
-)

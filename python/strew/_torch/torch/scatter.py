@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..._strew import Operator
-from ..registry import Derivatives
+from ..calls import AlongAxis, Call, as_argument
 from ..tensors import as_tensor, at_least_1d, at_least_1d_shape, padded_to
 from ..torch_scatter.scatter import scatter as sums
-from .function import Function, as_argument, script
-from .scatter_reduce import ScatterReduce, scatter_reduce, vmapped
+from .function import Function
+from .scatter_reduce import ScatterReduce
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
 
     from torch import Tensor
 
-    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
+    from ..calls import Batch, Batched, Gradients, Tangent, Tangents
+    from ..tensors import Shape
 
 
 def element_numbers(shape: Shape, dtype: torch.dtype = torch.int64) -> Tensor:
@@ -28,98 +29,9 @@ def element_numbers(shape: Shape, dtype: torch.dtype = torch.int64) -> Tensor:
     return torch.arange(math.prod(shape), dtype=dtype).reshape(shape)
 
 
-class Cells:
-    """The cells that an index names along an axis, and the part of a source that goes there."""
-
-    def __init__(self, dim: int, index: Tensor, src_shape: Shape) -> None:
-        self.dim, self.src_shape = dim, src_shape
-        self.empty = index.numel() == 0
-        self.index = at_least_1d(index)
-
-    def of(self, values: Tensor) -> Tensor:
-        """The values of the cells: one for each update."""
-        return gather(at_least_1d(values), self.dim, self.index)
-
-    def whole(self, part: Tensor) -> Tensor:
-        """The gradient of `src` from that of its used part."""
-        return padded_to(part, at_least_1d_shape(self.src_shape)).reshape(self.src_shape)
-
-    def gradient_of_src(self, grad: Tensor) -> Tensor:
-        """The gradient of each update: that of its cell."""
-        if self.empty:
-            return grad.new_zeros(self.src_shape)
-        return self.whole(self.of(grad))
-
-
-class Updating(Derivatives):
-    """Derivatives of an operator that is linear in `input` and `src`."""
-
-    def __init__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *options: Any) -> None:
-        self.input, self.src = (input.shape, input.dtype), (src.shape, src.dtype)
-        self.dim, self.options = dim, options
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[2],)
-
-    def cells(self, index: Tensor) -> Cells:
-        return Cells(self.dim, index, self.src[0])
-
-    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
-        """Of `input` and of `src`."""
-        raise NotImplementedError
-
-    def rerun(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
-        """The operator with other tensors."""
-        raise NotImplementedError
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        of_input, of_src = self.gradients(saved[0], grad)
-        return of_input, None, None, of_src, *(None for _ in self.options)
-
-    def forward(
-        self,
-        saved: Saved,
-        input_t: Tangent,
-        _dim: Any,
-        _index: Any,
-        src_t: Tangent,
-        *_options: Any,
-    ) -> Tangents:
-        input_t, src_t = tangents(input_t, self.input, src_t, self.src)
-        return self.rerun(input_t, saved[0], src_t)
-
-
-def tangents(
-    input_t: Tangent,
-    input: tuple[Shape, torch.dtype],
-    src_t: Tangent,
-    src: tuple[Shape, torch.dtype],
-) -> tuple[Tensor, Tensor]:
-    """Both tangents, with zeros for None."""
-    like = src_t if input_t is None else input_t
-    if input_t is None:
-        input_t = like.new_zeros(input[0], dtype=input[1])
-    if src_t is None:
-        src_t = like.new_zeros(src[0], dtype=src[1])
-    return input_t, src_t
-
-
-class Assigned(Updating):
-    """Of several updates of a cell only the last one has a gradient."""
-
-    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
-        vector = repeated_vector(index, self.dim, self.input[0])
-        if vector is None:
-            return of_assignment(
-                lambda *tensors: self.rerun(tensors[0], index, tensors[1]), grad, self.src[0]
-            )
-        of_input, of_slices = of_assigned_slices(vector, self.dim, at_least_1d(grad))
-        return of_input.reshape(self.input[0]), self.cells(index).whole(of_slices)
-
-    def rerun(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
-        return scatter_src(input, self.dim, index, src, None)
+def whole(part: Tensor, shape: Shape) -> Tensor:
+    """The gradient of `src` from that of its part that the index's shape covers."""
+    return padded_to(part, at_least_1d_shape(shape)).reshape(shape)
 
 
 def of_assignment(run: Callable[..., Any], grad: Tensor, src_shape: Shape) -> tuple[Tensor, Tensor]:
@@ -182,144 +94,139 @@ def repeated_vector(index: Tensor, dim: int, shape: Shape) -> Tensor | None:
 _NAMES = {"add": "sum", "multiply": "prod"}
 
 
-class Joined(Derivatives):
-    """Derivatives of ``scatter`` with `reduce`: those of ``scatter_reduce``."""
+class ScatterSrc(ScatterReduce):
+    """With `reduce`, the derivatives are those of ``scatter_reduce``.
 
-    def __init__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str) -> None:
-        self.rule = ScatterReduce(input, dim, index, src, _NAMES[reduce], True)
+    Without, of several updates of a cell only the last one has a gradient.
+    """
 
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        *tensors, reduce = arguments
-        return self.rule.tensors((*tensors, _NAMES[reduce], True), results)
+    row = "torch.scatter"
+    keeps = ("index",)
 
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        self.rule.wanted = (*self.wanted, False)
-        return self.rule.backward(saved, grad)[:5]
+    def prepare(self) -> None:
+        if self.reduce is not None:
+            self.reduce: Any = _NAMES[self.reduce]
+            self.include_self = True
+            super().prepare()
 
-    def forward(self, saved: Saved, *tangents: Any) -> Tangents:
-        input_t, dim, index, src_t, reduce = tangents
-        return self.rule.forward(saved, input_t, dim, index, src_t, reduce, None)
+    def backward(self, grad: Tensor) -> Gradients:
+        if self.reduce is not None:
+            return super().backward(grad)
+        vector = repeated_vector(self.index, self.dim, self.input_shape)
+        if vector is None:
+            return of_assignment(self.rerun, grad, self.src_shape)
+        of_input, of_slices = of_assigned_slices(vector, self.dim, at_least_1d(grad))
+        return of_input.reshape(self.input_shape), whole(of_slices, self.src_shape)
 
-
-def _of_src(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str | None) -> Derivatives:
-    if reduce is None:
-        return Assigned(input, dim, index, src, reduce)
-    return Joined(input, dim, index, src, reduce)
+    def forward(self, *tangents: Tangent) -> Tangents:
+        if self.reduce is not None:
+            return super().forward(*tangents)
+        return self.rerun(*self.with_zeros(*tangents))
 
 
 scatter_src = Function(
-    "scatter_src",
-    "int dim, Tensor index, Tensor src, str? reduce=None",
-    _of_src,
-    vmapped("scatter_src", 1, 0),
-    of="scatter",
-    arrange=lambda input, dim, index, src, reduce: (input, dim, index, src, None, reduce),
-    keeps_input=True,
+    ScatterSrc, "scatter_src", without=("value",), src="Tensor", keeps_input=True
 )
 
 
-class Filled(Derivatives):
-    """Derivatives of ``scatter`` of a number."""
+class ScatterValue(AlongAxis):
+    row = "torch.scatter"
+    differentiable = ("input",)
+    keeps = ("index",)
+    like = ("input",)
 
-    def __init__(self, input: Tensor, dim: int, index: Tensor, value: Any, reduce: str) -> None:
-        self.dim, self.value, self.reduce = dim, value, reduce
+    def backward(self, grad: Tensor) -> Gradients:
+        return self._scaled(grad, self.value.conjugate())
 
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[2],)
+    def forward(self, input_t: Tensor) -> Tangents:
+        return self._scaled(input_t, self.value)
 
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        return self._scaled(saved[0], grad, self.value.conjugate()), None, None, None, None
-
-    def forward(self, saved: Saved, input_t: Tangent, *_: Any) -> Tangents:
-        return self._scaled(saved[0], input_t, self.value)
-
-    def _scaled(self, index: Tensor, values: Tensor, factor: Any) -> Tensor:
+    def _scaled(self, values: Tensor, factor: Any) -> Tensor:
         if self.reduce == "add":
             return values.clone()
-        if self.reduce == "multiply":
-            return scatter_value(values, self.dim, index, factor, "multiply")
-        return scatter_value(values, self.dim, index, 0, None)
+        factor = factor if self.reduce == "multiply" else 0
+        return self.apply(scatter_value, input=values, value=factor)
 
 
 scatter_value = Function(
-    "scatter_value",
-    "int dim, Tensor index, Scalar value, str? reduce=None",
-    Filled,
-    vmapped("scatter_value", 1, 0),
-    of="scatter",
-    arrange=lambda input, dim, index, value, reduce: (input, dim, index, None, value, reduce),
-    scripted=False,
+    ScatterValue, "scatter_value", without=("src",), value="Scalar", scripted=False
 )
 
 
-class Added(Updating):
-    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
-        return grad, self.cells(index).gradient_of_src(grad)
+class ScatterAdd(AlongAxis):
+    row = "torch.scatter_add"
+    differentiable = ("input", "src")
+    keeps = ("index",)
+    like = ("input",)
 
-    def rerun(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
-        return scatter_add(input, self.dim, index, src)
-
-
-scatter_add = Function(
-    "scatter_add", "int dim, Tensor index, Tensor src", Added, vmapped("scatter_add", 1, 0)
-)
-
-
-class Gathered(Derivatives):
-    def __init__(self, input: Tensor, dim: int, index: Tensor) -> None:
-        self.shape, self.dim = input.shape, dim
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[2],)
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        (index,) = saved
-        rank = len(self.shape)
-        if rank == 0 or index.dim() != rank or index.numel() == 0 or not self._is_whole(index):
-            return scatter_add(grad.new_zeros(self.shape), self.dim, index, grad), None, None
-        return sums(grad, index, self.dim, self.shape[self.dim], "sum"), None, None
-
-    def _is_whole(self, index: Tensor) -> bool:
-        """Whether it covers all other axes."""
-        sizes = zip(index.shape, self.shape, strict=True)
-        return all(a == b or axis == self.dim % index.dim() for axis, (a, b) in enumerate(sizes))
-
-    def forward(self, saved: Saved, input_t: Tangent, *_: Any) -> Tangents:
-        return gather(input_t, self.dim, saved[0])
+    def backward(self, grad: Tensor) -> Gradients:
+        if self.index.numel() == 0:
+            return grad, grad.new_zeros(self.src_shape)
+        # The gradient of each update is that of its cell.
+        found = gather(at_least_1d(grad), self.dim, at_least_1d(self.index))
+        return grad, whole(found, self.src_shape)
 
 
-gather = Function(
-    "gather",
-    "int dim, Tensor index",
-    Gathered,
-    vmapped("gather", 1, 2),
-    lambda input, dim, index: input.new_empty(index.shape),
-    in_place=False,
-)
+scatter_add = Function(ScatterAdd)
 
 
-class Taken(Derivatives):
-    def __init__(self, input: Tensor, indices: Tensor, dim: int | None) -> None:
-        self.shape, self.dim = input.shape, dim
+class Gather(AlongAxis):
+    row = "torch.gather"
+    differentiable = ("input",)
+    keeps = ("index",)
+    like = ("index",)
 
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[1],)
+    def empty(self) -> Tensor:
+        return self.input.new_empty(self.index.shape)
 
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
+    def backward(self, grad: Tensor) -> Gradients:
+        shape, index = self.input_shape, self.index
+        rank = len(shape)
+        if rank == 0 or index.dim() != rank or index.numel() == 0 or not self._is_whole():
+            return scatter_add(grad.new_zeros(shape), self.dim, index, grad)
+        return sums(grad, index, self.dim, shape[self.dim], "sum")
+
+    def _is_whole(self) -> bool:
+        """Whether the index covers all other axes."""
+        sizes = zip(self.index.shape, self.input_shape, strict=True)
+        along = self.dim % self.index.dim()
+        return all(a == b or axis == along for axis, (a, b) in enumerate(sizes))
+
+
+gather = Function(Gather, without=("sparse_grad",), in_place=False)
+
+
+class TakeAlongDim(Call):
+    row = "torch.take_along_dim"
+    differentiable = ("input",)
+    keeps = ("indices",)
+
+    def empty(self) -> Tensor:
+        input, indices = self.input, self.indices
+        if self.dim is None or indices.dim() == 0:
+            return input.new_empty(indices.numel() if self.dim is None else ())
+        pairs = zip(input.shape, indices.shape, strict=True)
+        shape = [max(pair) if min(pair) > 0 else 0 for pair in pairs]
+        shape[self.dim] = indices.shape[self.dim]
+        return input.new_empty(shape)
+
+    def backward(self, grad: Tensor) -> Gradients:
         # The number of the input's element that each result is, after broadcasting.
-        taken = take_along_dim(element_numbers(self.shape), saved[0], self.dim)
-        return sum_by_number(taken, grad, self.shape), None, None
+        taken = self.rerun(element_numbers(self.input_shape))
+        return sum_by_number(taken, grad, self.input_shape)
 
-    def forward(self, saved: Saved, input_t: Tangent, *_: Any) -> Tangents:
-        return take_along_dim(input_t, saved[0], self.dim)
+    def vmap(self, batch: Batch) -> Batched:
+        dim = self.dim
+        if dim is None:
+            return gather(flat_rows(batch.rows("input")), 1, flat_rows(batch.rows("indices"))), 0
+        rows = [
+            # An argument that all samples share is broadcast.
+            batch.rows(name) if batch.has(name) else getattr(self, name).unsqueeze(0)
+            for name in ("input", "indices")
+        ]
+        if rows[0].dim() > 1:
+            return take_along_dim(*rows, batch.axis(dim, "input")), 0
+        return take_along_dim(*[row.unsqueeze(1) for row in rows], 1).squeeze(1), 0
 
 
 def sum_by_number(to: Tensor, values: Tensor, shape: Shape) -> Tensor:
@@ -327,54 +234,12 @@ def sum_by_number(to: Tensor, values: Tensor, shape: Shape) -> Tensor:
     return sums(values.reshape(-1), to.reshape(-1), 0, math.prod(shape), "sum").reshape(shape)
 
 
-def _taken_shape(input: Tensor, indices: Tensor, dim: int | None) -> Tensor:
-    if dim is None or indices.dim() == 0:
-        return input.new_empty(indices.numel() if dim is None else ())
-    shape = [
-        max(pair) if min(pair) > 0 else 0 for pair in zip(input.shape, indices.shape, strict=True)
-    ]
-    shape[dim] = indices.shape[dim]
-    return input.new_empty(shape)
-
-
 def flat_rows(tensor: Tensor) -> Tensor:
     """A matrix with a row per sample."""
     return tensor.reshape(tensor.shape[0], math.prod(tensor.shape[1:]))
 
 
-def _taken_vmap(
-    info: Any, in_dims: Sequence[Any], input: Tensor, indices: Tensor, dim: int | None
-) -> Batched:
-    rows = [
-        tensor.unsqueeze(0) if at is None else tensor.movedim(at, 0)
-        for tensor, at in zip((input, indices), in_dims, strict=False)
-    ]
-    size, rank = info.batch_size, rows[0].dim() - 1
-    if dim is None:
-        input, indices = [flat_rows(row.expand(size, *row.shape[1:])) for row in rows]
-        return gather(input, 1, indices), 0
-    dim = dim if dim >= 0 else dim + max(rank, 1)
-    if rank == 0:
-        found = take_along_dim(*[row.unsqueeze(1) for row in rows], 1).squeeze(1)
-    else:
-        found = take_along_dim(*rows, dim + 1)
-    return found, 0
-
-
-take_along_dim = Function(
-    "take_along_dim",
-    "Tensor indices, int? dim=None",
-    Taken,
-    _taken_vmap,
-    _taken_shape,
-    in_place=False,
-)
-
-script(
-    "scatter_reduce",
-    "int dim, Tensor index, Tensor src, str reduce, bool include_self=True",
-    scatter_reduce,
-)
+take_along_dim = Function(TakeAlongDim, in_place=False)
 
 _refuse = Operator("torch.scatter")
 

@@ -7,178 +7,81 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..registry import Derivatives, batched
+from ..calls import Call
 from .function import Function
-from .scatter import of_assignment, tangents
+from .scatter import of_assignment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
     from torch import Tensor
 
-    from ..registry import Batched, Gradients, Saved, Tangent, Tangents
+    from ..calls import Batch, Batched, Gradients
 
 
-class Slice(Derivatives):
-    """Derivatives of an operator that replaces a slice."""
+class Part(Call):
+    """An operator that replaces the part of `input` of which `part` is a view."""
 
-    def __init__(self, input: Tensor, src: Tensor, dim: int, *place: int) -> None:
-        self.input, self.src = (input.shape, input.dtype), (src.shape, src.dtype)
-        self.dim, self.place = dim, place
+    differentiable = ("input", "src")
+    like = ("input",)
+    #: The arguments that are axes of `input`.
+    axes: tuple[str, ...] = ("dim",)
 
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return ()
+    def part(self, tensor: Tensor) -> Tensor:
+        raise NotImplementedError
 
-    def scattered(self, input: Tensor, src: Tensor) -> Tensor:
-        return slice_scatter(input, src, self.dim, *self.place)
+    def backward(self, grad: Tensor) -> Gradients:
+        of_input = self.rerun(grad, grad.new_zeros(self.src_shape))
+        return of_input, self.part(grad).to(self.src_dtype)
 
-    def of(self, tensor: Tensor) -> Tensor:
-        """The slice."""
-        return torch.ops.aten.slice.Tensor(tensor, self.dim, *self.place)
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        shape, dtype = self.src
-        of_input = self.scattered(grad, grad.new_zeros(shape))
-        return of_input, self.of(grad).to(dtype), None, *(None for _ in self.place)
-
-    def forward(self, saved: Saved, input_t: Tangent, src_t: Tangent, *_: Any) -> Tangents:
-        return self.scattered(*tangents(input_t, self.input, src_t, self.src))
+    def vmap(self, batch: Batch) -> Batched:
+        axes = {name: batch.axis(getattr(self, name), "input") for name in self.axes}
+        rows = {"input": batch.rows("input"), "src": batch.rows("src")}
+        return self.apply(self.operator, **rows, **axes), 0
 
 
-class Select(Slice):
-    def scattered(self, input: Tensor, src: Tensor) -> Tensor:
-        return select_scatter(input, src, self.dim, *self.place)
+class SliceScatter(Part):
+    row = "torch.slice_scatter"
 
-    def of(self, tensor: Tensor) -> Tensor:
-        return tensor.select(self.dim, *self.place)
+    def part(self, tensor: Tensor) -> Tensor:
+        return torch.ops.aten.slice.Tensor(tensor, self.dim, self.start, self.end, self.step)
 
 
-def _vmap(name: str) -> Callable[..., Batched]:
-    def rule(
-        info: Any, in_dims: Sequence[Any], input: Tensor, src: Tensor, dim: int, *place: int
-    ) -> Batched:
-        dim = dim if dim >= 0 else dim + input.dim() - (in_dims[0] is not None)
-        rows, src = (
-            batched(tensor, at, info.batch_size)
-            for tensor, at in zip((input, src), in_dims, strict=False)
-        )
-        return getattr(torch.ops.strew, name)(rows, src, dim + 1, *place), 0
+class SelectScatter(Part):
+    row = "torch.select_scatter"
 
-    return rule
+    def part(self, tensor: Tensor) -> Tensor:
+        return tensor.select(self.dim, self.index)
+
+
+class DiagonalScatter(Part):
+    row = "torch.diagonal_scatter"
+    axes = ("dim1", "dim2")
+
+    def part(self, tensor: Tensor) -> Tensor:
+        return tensor.diagonal(self.offset, self.dim1, self.dim2)
+
+
+class AsStridedScatter(Part):
+    row = "torch.as_strided_scatter"
+
+    def rerun(self, input: Tensor, src: Tensor) -> Tensor:
+        return super().rerun(input.contiguous(), src)
+
+    def backward(self, grad: Tensor) -> Gradients:
+        # Several elements of `src` may have one position.
+        of_input, of_src = of_assignment(self.rerun, grad, self.src_shape)
+        return of_input, of_src.to(self.src_dtype)
+
+    def vmap(self, batch: Batch) -> Batched:
+        rows = batch.rows("input").contiguous()
+        size = [batch.size, *self.size]
+        stride = [math.prod(rows.shape[1:]), *self.stride]
+        places = {"size": size, "stride": stride}
+        return self.apply(self.operator, input=rows, src=batch.rows("src"), **places), 0
 
 
 slice_scatter = Function(
-    "slice_scatter",
-    "Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1",
-    Slice,
-    _vmap("slice_scatter"),
-    in_place=False,
+    SliceScatter, in_place=False, start="SymInt?=None", end="SymInt?=None", step="SymInt=1"
 )
-
-select_scatter = Function(
-    "select_scatter",
-    "Tensor src, int dim, SymInt index",
-    Select,
-    _vmap("select_scatter"),
-    in_place=False,
-)
-
-
-class Part(Derivatives):
-    """Derivatives of an operator that replaces a part of `input`, which numbers name."""
-
-    def __init__(self, input: Tensor, src: Tensor, *place: Any) -> None:
-        self.input, self.src = (input.shape, input.dtype), (src.shape, src.dtype)
-        self.place = place
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return ()
-
-    def scattered(self, input: Tensor, src: Tensor) -> Tensor:
-        raise NotImplementedError
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        of_input, of_src = self.gradients(grad)
-        return of_input, of_src.to(self.src[1]), *(None for _ in self.place)
-
-    def gradients(self, grad: Tensor) -> tuple[Tensor, Tensor]:
-        """Of `input` and of `src`."""
-        raise NotImplementedError
-
-    def forward(self, saved: Saved, input_t: Tangent, src_t: Tangent, *_: Any) -> Tangents:
-        return self.scattered(*tangents(input_t, self.input, src_t, self.src))
-
-
-class Diagonal(Part):
-    def scattered(self, input: Tensor, src: Tensor) -> Tensor:
-        return diagonal_scatter(input, src, *self.place)
-
-    def gradients(self, grad: Tensor) -> tuple[Tensor, Tensor]:
-        of_input = self.scattered(grad, grad.new_zeros(self.src[0]))
-        return of_input, grad.diagonal(*self.place)
-
-
-class Strided(Part):
-    def scattered(self, input: Tensor, src: Tensor) -> Tensor:
-        return as_strided_scatter(input.contiguous(), src, *self.place)
-
-    def gradients(self, grad: Tensor) -> tuple[Tensor, Tensor]:
-        # Several elements of `src` may have one position.
-        return of_assignment(self.scattered, grad, self.src[0])
-
-
-def _rows_of(info: Any, in_dims: Sequence[Any], *tensors: Tensor) -> list[Tensor]:
-    pairs = zip(tensors, in_dims, strict=False)
-    return [batched(tensor, at, info.batch_size) for tensor, at in pairs]
-
-
-def _diagonal_vmap(
-    info: Any,
-    in_dims: Sequence[Any],
-    input: Tensor,
-    src: Tensor,
-    offset: int,
-    dim1: int,
-    dim2: int,
-) -> Batched:
-    rank = input.dim() - (in_dims[0] is not None)
-    rows, src = _rows_of(info, in_dims, input, src)
-    dim1, dim2 = ((dim if dim >= 0 else dim + rank) + 1 for dim in (dim1, dim2))
-    return diagonal_scatter(rows, src, offset, dim1, dim2), 0
-
-
-def _strided_vmap(
-    info: Any,
-    in_dims: Sequence[Any],
-    input: Tensor,
-    src: Tensor,
-    size: Sequence[int],
-    stride: Sequence[int],
-    offset: int,
-) -> Batched:
-    rows, src = _rows_of(info, in_dims, input, src)
-    own = math.prod(rows.shape[1:])
-    sizes, strides = [info.batch_size, *size], [own, *stride]
-    return as_strided_scatter(rows.contiguous(), src, sizes, strides, offset), 0
-
-
-diagonal_scatter = Function(
-    "diagonal_scatter",
-    "Tensor src, int offset=0, int dim1=0, int dim2=1",
-    Diagonal,
-    _diagonal_vmap,
-    in_place=False,
-)
-
-as_strided_scatter = Function(
-    "as_strided_scatter",
-    "Tensor src, SymInt[] size, SymInt[] stride, SymInt storage_offset=0",
-    Strided,
-    _strided_vmap,
-    in_place=False,
-)
+select_scatter = Function(SelectScatter, in_place=False, index="SymInt")
+diagonal_scatter = Function(DiagonalScatter, in_place=False)
+as_strided_scatter = Function(AsStridedScatter, in_place=False, storage_offset="SymInt=0")

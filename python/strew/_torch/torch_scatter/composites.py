@@ -10,25 +10,18 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..._strew import Operator
-from ..registry import Derivatives, batched, define, expect_one_forward_mode
-from ..script import script
-from ..tensors import as_tensor, plain
-from .scatter import scatter, scatter_extreme, with_batch_axis
-from .segments import copied
+from ..calls import define
+from ..registry import expect_one_forward_mode
+from ..tensors import as_tensor
+from .scatter import OfGroups, group_sizes, scatter, scatter_extreme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from torch import Tensor
 
-    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
-
-_run_softmax = Operator("torch_scatter.scatter_softmax")
-_run_log_softmax = Operator("torch_scatter.scatter_log_softmax")
-_run_logsumexp = Operator("torch_scatter.scatter_logsumexp")
-_run_std = Operator("torch_scatter.scatter_std")
+    from ..calls import Gradients, Tangent, Tangents
+    from ..tensors import Shape
 
 
 def wide(tensor: Tensor) -> Tensor:
@@ -47,18 +40,6 @@ def gathered(values: Tensor, dim: int, index: Tensor, shape: Shape) -> Tensor:
     return values.gather(dim, index.expand(shape).long())
 
 
-def _shape(src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None) -> list[Any]:
-    """The shape of a result with a value for each group."""
-    shape = list(src.shape)
-    if out is not None:
-        dim_size = out.shape[dim]
-    elif dim_size is None:
-        # The number of groups depends on the values of the index.
-        dim_size = torch.library.get_ctx().new_dynamic_size()
-    shape[dim] = dim_size
-    return shape
-
-
 def _known(dim_size: int | None, index: Tensor) -> Any:
     """The number of groups; None if it is unknown while tracing."""
     if dim_size is not None or torch._C._len_torch_dispatch_stack() > 0:
@@ -66,37 +47,31 @@ def _known(dim_size: int | None, index: Tensor) -> Any:
     return int(index.max()) + 1 if index.numel() > 0 else 0
 
 
-class Grouped(Derivatives):
-    """Derivatives of a composite."""
-
-    def __init__(self, src: Tensor, index: Tensor, dim: int) -> None:
-        self.shape, self.dim = src.shape, dim % src.dim()
-        # The number of groups. Some classes learn it only from the result.
-        self.size: Any = None
-        self.count = 0 if 0 in src.shape else src.shape[self.dim]
+class Composite(OfGroups):
+    def prepare(self) -> None:
+        self.dim: int = self.dim % self.src.dim()
+        self.count = 0 if 0 in self.src.shape else self.src.shape[self.dim]
 
     def expect_one_forward_mode(self) -> None:
         """Raises under nested forward modes: saved tensors lack the tangent of the outer one."""
-        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)
-        expect_one_forward_mode(f"torch_scatter.scatter{name}")
+        expect_one_forward_mode(f"torch_scatter.{self.name}")
 
-    def of(self, values: Tensor, index: Tensor) -> Tensor:
+    def of(self, values: Tensor) -> Tensor:
         """The value of each element's group."""
-        return gathered(values, self.dim, index, self.shape)
+        return gathered(values, self.dim, self.index, self.src_shape)
 
-    def sum(self, values: Tensor, index: Tensor) -> Tensor:
-        return scatter(values, index, self.dim, self.size, "sum")
+    def sum(self, values: Tensor) -> Tensor:
+        """The sum of each group."""
+        return self.apply(scatter, src=values, reduce="sum")
 
-    def with_share_of_eps(
-        self, weights: Tensor, eps: float, src: Tensor | None, index: Tensor
-    ) -> Tensor:
+    def with_share_of_eps(self, weights: Tensor, src: Tensor | None) -> Tensor:
         """The weights of elements in a sum to which `eps` times the largest was added."""
         if src is None:
             return weights
-        _, arg = scatter_extreme(src.detach(), index, self.dim, self.size, "max")
+        _, arg = self.apply(scatter_extreme, src=src.detach(), reduce="max")
         places = torch.arange(self.count, device=src.device)
         places = places.reshape([-1] + [1] * (src.dim() - 1 - self.dim))
-        return weights * (1 + eps * (places == self.of(arg, index)))
+        return weights * (1 + self.eps * (places == self.of(arg)))
 
 
 def _shows(eps: float, dtype: torch.dtype) -> bool:
@@ -104,332 +79,163 @@ def _shows(eps: float, dtype: torch.dtype) -> bool:
     return eps > torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
 
 
-def _softmax(src: Tensor, index: Tensor, dim: int, dim_size: int | None) -> Tensor:
-    return _run_softmax(plain(src), index, dim, dim_size)
+class OfElements(Composite):
+    """A composite with a result for each element."""
+
+    def empty(self) -> Tensor:
+        return self.src.new_empty(self.src.shape)
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.dim_size: Any = _known(self.dim_size, self.index)
+        self.keeps = ("index", "result")
 
 
-def _softmax_fake(src: Tensor, index: Tensor, dim: int, dim_size: int | None) -> Tensor:
-    return src.new_empty(src.shape)
+class ScatterSoftmax(OfElements):
+    schema = "scatter_softmax(Tensor src, Tensor index, int dim, SymInt? dim_size) -> Tensor"
+    row = "torch_scatter.scatter_softmax"
 
-
-class Softmax(Grouped):
-    def __init__(self, src: Tensor, index: Tensor, dim: int, dim_size: int | None) -> None:
-        super().__init__(src, index, dim)
-        self.size = _known(dim_size, index)
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[1], results[0])
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        return self.forward(saved, grad), None, None, None
-
-    def forward(self, saved: Saved, src_t: Tangent, *_: Any) -> Tangents:
+    def backward(self, grad: Tensor) -> Gradients:
         # The Jacobian is symmetric.
+        return self.forward(grad)
+
+    def forward(self, src_t: Tensor) -> Tangents:
         self.expect_one_forward_mode()
         if self.count == 0:
             return src_t
-        index, found = saved[0], wide(saved[1])
+        found = wide(self.result)
         weighted = found * wide(src_t)
-        return (weighted - found * self.of(self.sum(weighted, index), index)).to(src_t.dtype)
+        return (weighted - found * self.of(self.sum(weighted))).to(src_t.dtype)
 
 
-def _softmax_vmap(
-    info: Any, in_dims: Sequence[Any], src: Tensor, index: Tensor, dim: int, dim_size: int | None
-) -> Batched:
-    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, dim_size)
-    return scatter_softmax(src, index, dim, dim_size), 0
+class ScatterLogSoftmax(OfElements):
+    schema = (
+        "scatter_log_softmax(Tensor src, Tensor index, int dim, float eps, SymInt? dim_size)"
+        " -> Tensor"
+    )
+    row = "torch_scatter.scatter_log_softmax"
 
+    def prepare(self) -> None:
+        super().prepare()
+        if _shows(self.eps, self.src.dtype):
+            self.keeps = ("index", "result", "src")
 
-scatter_softmax = define(
-    "scatter_softmax(Tensor src, Tensor index, int dim, SymInt? dim_size) -> Tensor",
-    _softmax,
-    _softmax_fake,
-    Softmax,
-    _softmax_vmap,
-)
+    def _weights(self) -> Tensor:
+        return self.with_share_of_eps(wide(self.result).exp(), self.src)
 
+    def backward(self, grad: Tensor) -> Gradients:
+        if self.count == 0:
+            return grad
+        values = wide(grad)
+        sums = self.of(self.sum(values))
+        return (values - self._weights() * sums).to(grad.dtype)
 
-def _log_softmax(src: Tensor, index: Tensor, dim: int, eps: float, dim_size: int | None) -> Tensor:
-    return _run_log_softmax(plain(src), index, dim, eps, dim_size)
-
-
-def _log_softmax_fake(
-    src: Tensor, index: Tensor, dim: int, eps: float, dim_size: int | None
-) -> Tensor:
-    return src.new_empty(src.shape)
-
-
-class LogSoftmax(Grouped):
-    def __init__(
-        self, src: Tensor, index: Tensor, dim: int, eps: float, dim_size: int | None
-    ) -> None:
-        super().__init__(src, index, dim)
-        self.size, self.eps = _known(dim_size, index), eps
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        src, index = arguments[:2]
-        return (index, results[0], src if _shows(self.eps, src.dtype) else None)
-
-    def _weights(self, saved: Saved) -> Tensor:
-        index, found, src = saved
-        return self.with_share_of_eps(wide(found).exp(), self.eps, src, index)
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        found = grad
-        if self.count > 0:
-            index, values = saved[0], wide(grad)
-            sums = self.of(self.sum(values, index), index)
-            found = (values - self._weights(saved) * sums).to(grad.dtype)
-        return found, None, None, None, None
-
-    def forward(self, saved: Saved, src_t: Tangent, *_: Any) -> Tangents:
+    def forward(self, src_t: Tensor) -> Tangents:
         self.expect_one_forward_mode()
         if self.count == 0:
             return src_t
-        index, values = saved[0], wide(src_t)
-        sums = self.sum(self._weights(saved) * values, index)
-        return (values - self.of(sums, index)).to(src_t.dtype)
+        values = wide(src_t)
+        sums = self.sum(self._weights() * values)
+        return (values - self.of(sums)).to(src_t.dtype)
 
 
-def _log_softmax_vmap(
-    info: Any,
-    in_dims: Sequence[Any],
-    src: Tensor,
-    index: Tensor,
-    dim: int,
-    eps: float,
-    dim_size: int | None,
-) -> Batched:
-    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, dim_size)
-    return scatter_log_softmax(src, index, dim, eps, dim_size), 0
+class IntoGroups(Composite):
+    """A composite with a result for each group."""
+
+    differentiable = ("src", "out")
+    keeps: tuple[str, ...] = ("index", "src", "result")
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.dim_size = self.result.shape[self.dim]
 
 
-scatter_log_softmax = define(
-    "scatter_log_softmax(Tensor src, Tensor index, int dim, float eps, SymInt? dim_size) -> Tensor",
-    _log_softmax,
-    _log_softmax_fake,
-    LogSoftmax,
-    _log_softmax_vmap,
-)
+class ScatterLogsumexp(IntoGroups):
+    schema = (
+        "scatter_logsumexp(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size,"
+        " float eps) -> Tensor"
+    )
+    row = "torch_scatter.scatter_logsumexp"
+    keeps = ("index", "src", "result", "out")
 
-
-def _logsumexp(
-    src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None, eps: float
-) -> Tensor:
-    return _run_logsumexp(plain(src), index, dim, copied(out), dim_size, eps)
-
-
-def _logsumexp_fake(
-    src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None, eps: float
-) -> Tensor:
-    return src.new_empty(_shape(src, index, dim, out, dim_size))
-
-
-class Logsumexp(Grouped):
-    def __init__(
-        self,
-        src: Tensor,
-        index: Tensor,
-        dim: int,
-        out: Any,
-        dim_size: int | None,
-        eps: float,
-    ) -> None:
-        super().__init__(src, index, dim)
-        self.eps = eps
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        src, index, _, out = arguments[:4]
-        self.size = results[0].shape[self.dim]
-        return (index, src, results[0], out)
-
-    def _weights(self, saved: Saved) -> Tensor:
+    def _weights(self) -> Tensor:
         """Each element's share of its group's sum: 0 if the sum or the element is not finite."""
-        index, src, found, _ = saved
-        found = wide(found)
-        logs = wide(src) - self.of(torch.where(found.isfinite(), found, torch.inf), index)
+        src, found = self.src, wide(self.result)
+        logs = wide(src) - self.of(torch.where(found.isfinite(), found, torch.inf))
         weights = torch.where(src < torch.inf, logs, -torch.inf).exp()
-        shown = src if _shows(self.eps, src.dtype) else None
-        return self.with_share_of_eps(weights, self.eps, shown, index)
+        return self.with_share_of_eps(weights, src if _shows(self.eps, src.dtype) else None)
 
-    def _weight_of_out(self, saved: Saved) -> Tensor:
-        _, _, found, out = saved
-        found, out = wide(found), wide(out)
+    def _weight_of_out(self) -> Tensor:
+        found, out = wide(self.result), wide(self.out)
         # Where the sum is not finite, the result is the value in `out`.
         stays = (out == found) | (out.isnan() & found.isnan())
         return torch.where(stays, 0, out - found).exp()
 
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        of_src, of_out = grad.new_zeros(self.shape), None
+    def backward(self, grad: Tensor) -> Gradients:
+        of_src, of_out = grad.new_zeros(self.src_shape), None
         values = wide(grad)
         if self.count > 0:
-            of_src = (self._weights(saved) * self.of(values, saved[0])).to(grad.dtype)
-        if saved[3] is not None:
-            of_out = (self._weight_of_out(saved) * values).to(grad.dtype)
-        return of_src, None, None, of_out, None, None
+            of_src = (self._weights() * self.of(values)).to(grad.dtype)
+        if self.out is not None:
+            of_out = (self._weight_of_out() * values).to(grad.dtype)
+        return of_src, of_out
 
-    def forward(
-        self,
-        saved: Saved,
-        src_t: Tangent,
-        _index: Any,
-        _dim: Any,
-        out_t: Tangent,
-        *_: Any,
-    ) -> Tangents:
+    def forward(self, src_t: Tangent, out_t: Tangent) -> Tangents:
         self.expect_one_forward_mode()
-        index, _, found, _ = saved
-        moved = wide(found).new_zeros(found.shape)
+        moved = wide(self.result).new_zeros(self.result.shape)
         if src_t is not None and self.count > 0:
-            moved = self.sum(self._weights(saved) * wide(src_t), index)
+            moved = self.sum(self._weights() * wide(src_t))
         if out_t is not None:
-            moved = moved + self._weight_of_out(saved) * wide(out_t)
-        return moved.to(found.dtype)
+            moved = moved + self._weight_of_out() * wide(out_t)
+        return moved.to(self.result.dtype)
 
 
-def _logsumexp_vmap(
-    info: Any,
-    in_dims: Sequence[Any],
-    src: Tensor,
-    index: Tensor,
-    dim: int,
-    out: Any,
-    dim_size: int | None,
-    eps: float,
-) -> Batched:
-    known = dim_size if out is None else 0
-    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, known)
-    out = None if out is None else batched(out, in_dims[3], info.batch_size)
-    return scatter_logsumexp(src, index, dim, out, dim_size, eps), 0
+class ScatterStd(IntoGroups):
+    """A standard deviation. At 0 it has a corner; its derivative there is 0."""
 
+    schema = (
+        "scatter_std(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size,"
+        " bool unbiased) -> Tensor"
+    )
+    row = "torch_scatter.scatter_std"
 
-scatter_logsumexp = define(
-    "scatter_logsumexp(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size,"
-    " float eps) -> Tensor",
-    _logsumexp,
-    _logsumexp_fake,
-    Logsumexp,
-    _logsumexp_vmap,
-)
+    def empty(self) -> Tensor:
+        dtype = self.src.dtype if self.src.is_floating_point() else torch.float32
+        return self.src.new_empty(self.shape(), dtype=dtype)
 
-
-def _counts(index: Tensor, dim: int, shape: Shape, size: int) -> Tensor:
-    """The number of elements of each group, with as many axes as the shape."""
-    if index.dim() == 1 and index.numel() == shape[dim]:
-        counts = scatter(torch.ones_like(index, dtype=torch.int64), index, 0, size, "sum")
-        return counts.reshape([-1] + [1] * (len(shape) - 1 - dim))
-    ones = torch.ones((), dtype=torch.int64, device=index.device).expand(shape)
-    return scatter(ones, index, dim, size, "sum")
-
-
-def _divisor(counts: Tensor, unbiased: bool) -> Tensor:
-    return (counts - int(unbiased)).clamp(min=1)
-
-
-def _std(
-    src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None, unbiased: bool
-) -> Tensor:
-    return _run_std(plain(src), index, dim, copied(out), dim_size, unbiased)
-
-
-def _std_fake(
-    src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None, unbiased: bool
-) -> Tensor:
-    dtype = src.dtype if src.is_floating_point() else torch.float32
-    return src.new_empty(_shape(src, index, dim, out, dim_size), dtype=dtype)
-
-
-class Std(Grouped):
-    """Derivatives of a standard deviation. At 0 it has a corner; its derivative there is 0."""
-
-    def __init__(
-        self,
-        src: Tensor,
-        index: Tensor,
-        dim: int,
-        out: Any,
-        dim_size: int | None,
-        unbiased: bool,
-    ) -> None:
-        super().__init__(src, index, dim)
-        self.unbiased, self.into = unbiased, out is not None
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        self.size = results[0].shape[self.dim]
-        return (arguments[1], arguments[0], results[0])
-
-    def _slopes(self, saved: Saved) -> Tensor:
+    def _slopes(self) -> Tensor:
         """The derivative of a group's deviation by half of its sum of squares."""
-        index, _, found = saved
-        found = wide(found)
-        divisor = _divisor(_counts(index, self.dim, self.shape, self.size), self.unbiased)
-        divisor = divisor.to(found.dtype) + 1e-6
+        found = wide(self.result)
+        counts = group_sizes(self.index, self.dim, self.src_shape, self.dim_size)
+        divisor = (counts - int(self.unbiased)).clamp(min=1).to(found.dtype) + 1e-6
         return torch.where(found == 0, 0, 1 / (torch.where(found == 0, 1, found) * divisor))
 
-    def _deviations(self, saved: Saved) -> Tensor:
-        index, src, _ = saved
-        src = wide(src)
-        return src - self.of(scatter(src, index, self.dim, self.size, "mean"), index)
+    def _deviations(self) -> Tensor:
+        src = wide(self.src)
+        return src - self.of(self.apply(scatter, src=src, reduce="mean"))
 
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        slopes = self._slopes(saved) * wide(grad)
-        of_src = grad.new_zeros(self.shape)
+    def backward(self, grad: Tensor) -> Gradients:
+        slopes = self._slopes() * wide(grad)
+        of_src = grad.new_zeros(self.src_shape)
         if self.count > 0:
-            of_src = (self._deviations(saved) * self.of(slopes, saved[0])).to(grad.dtype)
-        of_out = (slopes / 2).to(grad.dtype) if self.into else None
-        return of_src, None, None, of_out, None, None
+            of_src = (self._deviations() * self.of(slopes)).to(grad.dtype)
+        return of_src, (slopes / 2).to(grad.dtype)
 
-    def forward(
-        self,
-        saved: Saved,
-        src_t: Tangent,
-        _index: Any,
-        _dim: Any,
-        out_t: Tangent,
-        *_: Any,
-    ) -> Tangents:
+    def forward(self, src_t: Tangent, out_t: Tangent) -> Tangents:
         self.expect_one_forward_mode()
-        index, _, found = saved
+        found = self.result
         moved = wide(found).new_zeros(found.shape)
         if src_t is not None and self.count > 0:
-            moved = self.sum(self._deviations(saved) * wide(src_t), index)
+            moved = self.sum(self._deviations() * wide(src_t))
         if out_t is not None:
             moved = moved + wide(out_t) / 2
-        return (self._slopes(saved) * moved).to(found.dtype)
+        return (self._slopes() * moved).to(found.dtype)
 
 
-def _std_vmap(
-    info: Any,
-    in_dims: Sequence[Any],
-    src: Tensor,
-    index: Tensor,
-    dim: int,
-    out: Any,
-    dim_size: int | None,
-    unbiased: bool,
-) -> Batched:
-    known = dim_size if out is None else 0
-    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, known)
-    out = None if out is None else batched(out, in_dims[3], info.batch_size)
-    return scatter_std(src, index, dim, out, dim_size, unbiased), 0
-
-
-scatter_std = define(
-    "scatter_std(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size,"
-    " bool unbiased) -> Tensor",
-    _std,
-    _std_fake,
-    Std,
-    _std_vmap,
-)
+scatter_softmax = define(ScatterSoftmax)
+scatter_log_softmax = define(ScatterLogSoftmax)
+scatter_logsumexp = define(ScatterLogsumexp)
+scatter_std = define(ScatterStd)
 
 
 def std(
@@ -470,11 +276,3 @@ def log_softmax(
 ) -> Tensor:
     """``scatter_log_softmax`` by way of the dispatcher."""
     return scatter_log_softmax(src, as_tensor(index), dim, eps, dim_size)
-
-
-_ELEMENTS = "Tensor src, Tensor index, int dim=-1"
-_INTO = f"{_ELEMENTS}, Tensor(a!)? out=None, int? dim_size=None"
-script("scatter_std", f"{_INTO}, bool unbiased=True", std)
-script("scatter_logsumexp", f"{_INTO}, float eps=1e-12", logsumexp)
-script("scatter_softmax", f"{_ELEMENTS}, int? dim_size=None", softmax)
-script("scatter_log_softmax", f"{_ELEMENTS}, float eps=1e-12, int? dim_size=None", log_softmax)

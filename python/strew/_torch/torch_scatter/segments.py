@@ -13,37 +13,21 @@ import torch
 
 from ..._arrays.places import places
 from ..._strew import Operator
-from ..registry import Derivatives, batched, define
-from ..script import script
-from ..tensors import as_tensor, plain
+from ..calls import Call, define
+from ..tensors import as_tensor, copied
 from .scatter import divided, scatter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import Any
 
     from torch import Tensor
 
-    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
+    from ..calls import Batch, Batched, Gradients, Tangent, Tangents
+    from ..tensors import Shape
 
 _run_scatter = Operator("torch_scatter.scatter")
-_run_segment_coo = Operator("torch_scatter.segment_coo")
 _run_segment_csr = Operator("torch_scatter.segment_csr")
-_run_gather_coo = Operator("torch_scatter.gather_coo")
 _run_gather_csr = Operator("torch_scatter.gather_csr")
-_run_extreme_coo = {
-    "min": Operator("torch_scatter.segment_min_coo"),
-    "max": Operator("torch_scatter.segment_max_coo"),
-}
-_run_extreme_csr = {
-    "min": Operator("torch_scatter.segment_min_csr"),
-    "max": Operator("torch_scatter.segment_max_csr"),
-}
-
-
-def copied(out: Tensor | None) -> Tensor | None:
-    """A copy of `out`: an operator with a derivative must not change its arguments."""
-    return None if out is None else plain(out).clone(memory_format=torch.contiguous_format)
 
 
 def _resized(shape: Shape, dim: int, size: int) -> tuple[int, ...]:
@@ -55,323 +39,211 @@ def _trailing(values: Tensor, like: Tensor) -> Tensor:
     return values.reshape(values.shape + (1,) * (like.dim() - values.dim()))
 
 
-def _dynamic_size() -> Any:
-    # The number of rows depends on the values of the index.
-    return torch.library.get_ctx().new_dynamic_size()
+class OfRows(Call):
+    """A call of which `index`, or `indptr`, says how the elements belong to rows.
 
+    Rows lie along its last axis.
+    """
 
-def _vmapped(operator: str, size_at: int | None = None) -> Callable[..., Batched]:
-    """The rule of `torch.func.vmap`: all tensors get the batch axis in front, also the index."""
+    differentiable: tuple[str, ...] = ("src", "out")
 
-    def rule(info: Any, in_dims: Sequence[Any], *arguments: Any) -> Batched:
-        size_given = size_at is None or arguments[size_at] is not None
-        if not size_given and in_dims[1] is not None and arguments[2] is None:
-            raise ValueError(
-                f"{operator}: out or the size of the result is needed under vmap,"
-                " because each sample of the index would give another size"
-            )
-        found = getattr(torch.ops.strew, operator)(
-            *(
-                batched(argument, dim, info.batch_size)
-                if isinstance(argument, torch.Tensor)
-                else argument
-                for argument, dim in zip(arguments, in_dims, strict=True)
-            )
+    @property
+    def along(self) -> int:
+        """The axis of the rows."""
+        return getattr(self, self.names[1]).dim() - 1
+
+    def prepare(self) -> None:
+        self.dim, self.into = self.along, getattr(self, "out", None) is not None
+        self.keeps = (self.names[1],)
+
+    def empty(self) -> Any:
+        return self.src.new_empty(self.shape())
+
+    def shape(self) -> Shape:
+        """The shape of the result."""
+        out = getattr(self, "out", None)
+        return (
+            _resized(self.src.shape, self.along, self.result_size()) if out is None else out.shape
         )
+
+    def result_size(self) -> int:
+        """The size of the result along the axis of the rows, where there is no `out`."""
+        raise NotImplementedError
+
+    def vmap(self, batch: Batch) -> Batched:
+        """All tensors get the batch axis in front, also the index."""
+        found = self.apply(self.operator, **{name: batch.rows(name) for name in self.tensors})
         return found, (0,) * len(found) if isinstance(found, tuple) else 0
 
-    return rule
+    def expect_size(self, batch: Batch, size: int | None) -> None:
+        """Raises where the samples of a batch would have results of different sizes."""
+        if size is None and batch.has(self.names[1]) and self.out is None:
+            raise ValueError(
+                f"{self.name}: out or the size of the result is needed under vmap,"
+                " because each sample of the index would give another size"
+            )
 
 
-class Segments(Derivatives):
+def _dynamic_if_none(size: int | None) -> Any:
+    # The number of rows depends on the values of the index.
+    return torch.library.get_ctx().new_dynamic_size() if size is None else size
+
+
+class Coo(OfRows):
+    def result_size(self) -> int:
+        return _dynamic_if_none(self.dim_size)
+
+    def vmap(self, batch: Batch) -> Batched:
+        self.expect_size(batch, self.dim_size)
+        return super().vmap(batch)
+
+
+class Csr(OfRows):
+    def result_size(self) -> int:
+        return max(self.indptr.shape[-1] - 1, 0)
+
+
+class Segments(OfRows):
     """Sums and means of a row's elements, which are linear."""
 
-    def counts(self, index: Tensor) -> Tensor:
+    def prepare(self) -> None:
+        super().prepare()
+        self.dim_size = self.result.shape[self.dim]
+
+    def counts(self) -> Tensor:
         """How many elements each row has, at least 1."""
         raise NotImplementedError
 
-    def spread(self, index: Tensor, shared: Tensor) -> Tensor:
+    def spread(self, shared: Tensor) -> Tensor:
         """The gradient of each element: that of its row."""
         raise NotImplementedError
+
+    def backward(self, grad: Tensor) -> Gradients:
+        # The gradient of each row's sum.
+        if self.reduce == "mean":
+            grad = divided(grad, _trailing(self.counts(), grad))
+        of_src = grad.new_zeros(self.src_shape) if 0 in self.src_shape else self.spread(grad)
+        return of_src, self.of_out(grad)
 
     def of_out(self, shared: Tensor) -> Tensor | None:
         """The gradient of `out`."""
         raise NotImplementedError
 
-    def __init__(self, src: Tensor, index: Tensor, out: Tensor | None, *rest: Any) -> None:
-        self.shape, self.dim, self.reduce = src.shape, index.dim() - 1, rest[-1]
-        self.into, self.unused = out is not None, (None,) * len(rest)
 
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        self.size = results[0].shape[self.dim]
-        return (arguments[1],)
+class SegmentCoo(Segments, Coo):
+    schema = (
+        "segment_coo(Tensor src, Tensor index, Tensor? out, SymInt? dim_size, str reduce) -> Tensor"
+    )
+    row = "torch_scatter.segment_coo"
 
-    def shared(self, index: Tensor, grad: Tensor) -> Tensor:
-        """The gradient of each row's sum."""
-        return divided(grad, _trailing(self.counts(index), grad)) if self.reduce == "mean" else grad
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        (index,) = saved
-        shared = self.shared(index, grad)
-        empty = 0 in self.shape
-        of_src = grad.new_zeros(self.shape) if empty else self.spread(index, shared)
-        return of_src, None, self.of_out(shared) if self.into else None, *self.unused
-
-
-class SegmentsCoo(Segments):
-    def counts(self, index: Tensor) -> Tensor:
-        index = index.expand(*index.shape[:-1], self.shape[self.dim])
+    def counts(self) -> Tensor:
+        index = self.index.expand(*self.index.shape[:-1], self.src_shape[self.dim])
         ones = torch.ones((), dtype=torch.int64, device=index.device).expand(index.shape)
-        return segment_coo(ones, index, None, self.size, "sum").clamp(min=1)
+        return segment_coo(ones, index, None, self.dim_size, "sum").clamp(min=1)
 
-    def spread(self, index: Tensor, shared: Tensor) -> Tensor:
-        return gather_coo(shared, index.expand(self.shape[: self.dim + 1]), None)
+    def spread(self, shared: Tensor) -> Tensor:
+        return gather_coo(shared, self.index.expand(self.src_shape[: self.dim + 1]), None)
 
     def of_out(self, shared: Tensor) -> Tensor:
         return shared
 
-    def forward(
-        self,
-        saved: Saved,
-        src_t: Tangent,
-        _index: Any,
-        out_t: Tangent,
-        _size: Any,
-        _reduce: Any,
-    ) -> Tangents:
-        (index,) = saved
-        if src_t is None:
-            src_t = out_t.new_zeros(self.shape)
-        return segment_coo(src_t, index, out_t, self.size, self.reduce)
+    def forward(self, src_t: Tangent, out_t: Tangent) -> Tangents:
+        src_t = self.zeros(out_t, "src") if src_t is None else src_t
+        return self.rerun(src_t, out_t)
 
 
-class SegmentsCsr(Segments):
-    def counts(self, indptr: Tensor) -> Tensor:
-        return (indptr[..., 1:] - indptr[..., :-1]).clamp(min=1)
+class SegmentCsr(Segments, Csr):
+    """`out` is overwritten, so its gradient is 0."""
 
-    def spread(self, indptr: Tensor, shared: Tensor) -> Tensor:
-        return spread_csr(shared, indptr, self.shape[self.dim])
+    schema = "segment_csr(Tensor src, Tensor indptr, Tensor? out, str reduce) -> Tensor"
+    row = "torch_scatter.segment_csr"
 
-    def of_out(self, shared: Tensor) -> Tensor | None:
-        # `out` is overwritten.
+    def counts(self) -> Tensor:
+        return (self.indptr[..., 1:] - self.indptr[..., :-1]).clamp(min=1)
+
+    def spread(self, shared: Tensor) -> Tensor:
+        return spread_csr(shared, self.indptr, self.src_shape[self.dim])
+
+    def of_out(self, shared: Tensor) -> None:
         return None
 
-    def forward(
-        self, saved: Saved, src_t: Tangent, _indptr: Any, out_t: Tangent, _reduce: Any
-    ) -> Tangents:
-        (indptr,) = saved
-        if src_t is None or 0 in self.shape:
+    def forward(self, src_t: Tangent, out_t: Tangent) -> Tangents:
+        if src_t is None or 0 in self.src_shape:
             like = out_t if src_t is None else src_t
-            return like.new_zeros(_resized(self.shape, self.dim, self.size))
-        return segment_csr(src_t, indptr, None, self.reduce)
+            return like.new_zeros(_resized(self.src_shape, self.dim, self.dim_size))
+        return self.rerun(src_t, None)
 
 
-class Winners(Derivatives):
+class Winners(OfRows):
     """Minima and maxima: the first winner of a row gets its gradient.
 
     An element may win several rows.
     """
 
+    results = ("result", "arg")
     constants = (1,)
 
-    def __init__(self, src: Tensor, index: Tensor, out: Tensor | None, *rest: Any) -> None:
-        self.shape, self.dim = src.shape, index.dim() - 1
-        self.into, self.unused = out is not None, (None,) * len(rest)
+    def empty(self) -> tuple[Tensor, Tensor]:
+        values = super().empty()
+        return values, values.new_empty(values.shape, dtype=torch.int64)
 
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (results[1],)
+    def prepare(self) -> None:
+        super().prepare()
+        self.keeps = ("arg",)
 
-    def backward(self, saved: Saved, grad: Tensor, _arg: Tensor | None) -> Gradients:
-        (arg,) = saved
-        size = self.shape[self.dim]
+    def backward(self, grad: Tensor) -> Gradients:
+        size = self.src_shape[self.dim]
         # `arg` of rows without a winner is the position after the last one.
-        found = scatter(grad, arg, self.dim, size + 1, "sum").narrow(self.dim, 0, size)
-        return found, None, self.of_out(arg, grad) if self.into else None, *self.unused
+        found = scatter(grad, self.arg, self.dim, size + 1, "sum").narrow(self.dim, 0, size)
+        return found, self.of_out(grad) if self.into else None
 
-    def of_out(self, arg: Tensor, values: Tensor) -> Tensor | None:
+    def of_out(self, values: Tensor) -> Tensor | None:
         return None
 
-    def forward(
-        self, saved: Saved, src_t: Tangent, _index: Any, out_t: Tangent, *_: Any
-    ) -> Tangents:
-        (arg,) = saved
-        size = self.shape[self.dim]
-        stays = None if out_t is None else self.of_out(arg, out_t)
+    def forward(self, src_t: Tangent, out_t: Tangent) -> Tangents:
+        arg, size = self.arg, self.src_shape[self.dim]
+        stays = None if out_t is None else self.of_out(out_t)
         if src_t is None or size == 0:
             like = out_t if src_t is None else src_t
-            return like.new_zeros(arg.shape) if stays is None else stays, None
+            return like.new_zeros(arg.shape) if stays is None else stays
         found = torch.where(arg < size, src_t.gather(self.dim, arg.clamp(max=size - 1)), 0)
-        return found if stays is None else found + stays, None
+        return found if stays is None else found + stays
 
 
-class WinnersCoo(Winners):
-    def of_out(self, arg: Tensor, values: Tensor) -> Tensor:
+class SegmentCooExtreme(Winners, Coo):
+    schema = (
+        "segment_coo_extreme(Tensor src, Tensor index, Tensor? out, SymInt? dim_size, str reduce)"
+        " -> (Tensor, Tensor)"
+    )
+    row = "torch_scatter.segment_{reduce}_coo"
+
+    def of_out(self, values: Tensor) -> Tensor:
         """Where no element beats the value in `out`, that value is the result."""
-        return torch.where(arg == self.shape[self.dim], values, 0)
+        return torch.where(self.arg == self.src_shape[self.dim], values, 0)
 
 
-def _coo_shape(src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None) -> Shape:
-    if out is not None:
-        return out.shape
-    return _resized(src.shape, index.dim() - 1, _dynamic_size() if dim_size is None else dim_size)
+class SegmentCsrExtreme(Winners, Csr):
+    schema = (
+        "segment_csr_extreme(Tensor src, Tensor indptr, Tensor? out, str reduce)"
+        " -> (Tensor, Tensor)"
+    )
+    row = "torch_scatter.segment_{reduce}_csr"
 
 
-def _csr_shape(src: Tensor, indptr: Tensor, out: Tensor | None) -> Shape:
-    if out is not None:
-        return out.shape
-    return _resized(src.shape, indptr.dim() - 1, max(indptr.shape[-1] - 1, 0))
+class GatherCoo(OfRows):
+    schema = "gather_coo(Tensor src, Tensor index, Tensor? out) -> Tensor"
+    row = "torch_scatter.gather_coo"
 
+    def result_size(self) -> int:
+        return self.index.shape[self.along]
 
-def _segment_coo(
-    src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None, reduce: str
-) -> Tensor:
-    return _run_segment_coo(plain(src), index, copied(out), dim_size, reduce)
+    def backward(self, grad: Tensor) -> Gradients:
+        if 0 in self.src_shape:
+            return grad.new_zeros(self.src_shape), None
+        return segment_coo(grad, self.index, None, self.src_shape[self.dim], "sum"), None
 
-
-def _segment_coo_fake(
-    src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None, reduce: str
-) -> Tensor:
-    return src.new_empty(_coo_shape(src, index, out, dim_size))
-
-
-segment_coo = define(
-    "segment_coo(Tensor src, Tensor index, Tensor? out, SymInt? dim_size, str reduce) -> Tensor",
-    _segment_coo,
-    _segment_coo_fake,
-    SegmentsCoo,
-    _vmapped("segment_coo", 3),
-)
-
-
-def _segment_coo_extreme(
-    src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None, reduce: str
-) -> tuple[Tensor, Tensor]:
-    return _run_extreme_coo[reduce](plain(src), index, copied(out), dim_size)
-
-
-def _segment_coo_extreme_fake(
-    src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None, reduce: str
-) -> tuple[Tensor, Tensor]:
-    shape = _coo_shape(src, index, out, dim_size)
-    return src.new_empty(shape), index.new_empty(shape, dtype=torch.int64)
-
-
-segment_coo_extreme = define(
-    "segment_coo_extreme(Tensor src, Tensor index, Tensor? out, SymInt? dim_size, str reduce)"
-    " -> (Tensor, Tensor)",
-    _segment_coo_extreme,
-    _segment_coo_extreme_fake,
-    WinnersCoo,
-    _vmapped("segment_coo_extreme", 3),
-)
-
-
-def _segment_csr(src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str) -> Tensor:
-    return _run_segment_csr(plain(src), indptr, copied(out), reduce)
-
-
-def _segment_csr_fake(src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str) -> Tensor:
-    return src.new_empty(_csr_shape(src, indptr, out))
-
-
-segment_csr = define(
-    "segment_csr(Tensor src, Tensor indptr, Tensor? out, str reduce) -> Tensor",
-    _segment_csr,
-    _segment_csr_fake,
-    SegmentsCsr,
-    _vmapped("segment_csr"),
-)
-
-
-def _segment_csr_extreme(
-    src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str
-) -> tuple[Tensor, Tensor]:
-    return _run_extreme_csr[reduce](plain(src), indptr, copied(out))
-
-
-def _segment_csr_extreme_fake(
-    src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str
-) -> tuple[Tensor, Tensor]:
-    shape = _csr_shape(src, indptr, out)
-    return src.new_empty(shape), indptr.new_empty(shape, dtype=torch.int64)
-
-
-segment_csr_extreme = define(
-    "segment_csr_extreme(Tensor src, Tensor indptr, Tensor? out, str reduce) -> (Tensor, Tensor)",
-    _segment_csr_extreme,
-    _segment_csr_extreme_fake,
-    Winners,
-    _vmapped("segment_csr_extreme"),
-)
-
-
-class GatherCoo(Derivatives):
-    def __init__(self, src: Tensor, index: Tensor, out: Tensor | None) -> None:
-        self.shape, self.size = src.shape, src.shape[index.dim() - 1]
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[1],)
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        (index,) = saved
-        if 0 in self.shape:
-            return grad.new_zeros(self.shape), None, None
-        return segment_coo(grad, index, None, self.size, "sum"), None, None
-
-    def forward(self, saved: Saved, src_t: Tangent, _index: Any, out_t: Tangent) -> Tangents:
-        (index,) = saved
-        return torch.zeros_like(out_t) if src_t is None else gather_coo(src_t, index, None)
-
-
-def _gather_coo(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
-    return _run_gather_coo(plain(src), index, copied(out))
-
-
-def _gather_coo_fake(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
-    dim = index.dim() - 1
-    return src.new_empty(_resized(src.shape, dim, index.shape[dim]) if out is None else out.shape)
-
-
-gather_coo = define(
-    "gather_coo(Tensor src, Tensor index, Tensor? out) -> Tensor",
-    _gather_coo,
-    _gather_coo_fake,
-    GatherCoo,
-    _vmapped("gather_coo"),
-)
-
-
-class GatherCsr(Derivatives):
-    def __init__(self, src: Tensor, indptr: Tensor, out: Tensor | None, size: int | None) -> None:
-        self.shape, self.dim, self.into = src.shape, indptr.dim() - 1, out is not None
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        self.size = results[0].shape[self.dim]
-        return (arguments[1],)
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        (indptr,) = saved
-        nothing = grad.new_zeros(self.shape)
-        of_src = nothing if 0 in self.shape else gather_csr_backward(grad, indptr)
-        # Cells that no row was copied to have `out`'s values.
-        of_out = gather_csr(nothing, indptr, grad, None) if self.into else None
-        return of_src, None, of_out, None
-
-    def forward(
-        self, saved: Saved, src_t: Tangent, _indptr: Any, out_t: Tangent, _size: Any
-    ) -> Tangents:
-        (indptr,) = saved
-        if src_t is None:
-            src_t = out_t.new_zeros(self.shape)
-        return gather_csr(src_t, indptr, out_t, self.size)
+    def forward(self, src_t: Tangent, out_t: Tangent) -> Tangents:
+        return torch.zeros_like(out_t) if src_t is None else self.rerun(src_t, None)
 
 
 def _gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None, size: int | None) -> Tensor:
@@ -379,7 +251,7 @@ def _gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None, size: int | Non
     found = copied(out)
     if found is None and size is not None and not (src.numel() > 0 and _ends_at(indptr, size)):
         found = src.new_zeros(_resized(src.shape, indptr.dim() - 1, size))
-    return _run_gather_csr(plain(src), indptr, found)
+    return _run_gather_csr(src, indptr, found)
 
 
 def _ends_at(indptr: Tensor, size: int) -> bool:
@@ -387,21 +259,32 @@ def _ends_at(indptr: Tensor, size: int) -> bool:
     return indptr.numel() > 0 and int(indptr[(-1,) * indptr.dim()]) == size
 
 
-def _gather_csr_fake(src: Tensor, indptr: Tensor, out: Tensor | None, size: int | None) -> Tensor:
-    if out is not None:
-        return out.new_empty(out.shape)
-    return src.new_empty(
-        _resized(src.shape, indptr.dim() - 1, _dynamic_size() if size is None else size)
-    )
+class GatherCsr(OfRows):
+    schema = "gather_csr(Tensor src, Tensor indptr, Tensor? out, SymInt? size) -> Tensor"
+    run = staticmethod(_gather_csr)
 
+    def shape(self) -> Shape:
+        if self.out is not None:
+            return self.out.shape
+        return _resized(self.src.shape, self.along, _dynamic_if_none(self.size))
 
-gather_csr = define(
-    "gather_csr(Tensor src, Tensor indptr, Tensor? out, SymInt? size) -> Tensor",
-    _gather_csr,
-    _gather_csr_fake,
-    GatherCsr,
-    _vmapped("gather_csr", 3),
-)
+    def prepare(self) -> None:
+        super().prepare()
+        self.size = self.result.shape[self.dim]
+
+    def backward(self, grad: Tensor) -> Gradients:
+        nothing = grad.new_zeros(self.src_shape)
+        of_src = nothing if 0 in self.src_shape else gather_csr_backward(grad, self.indptr)
+        # Cells that no row was copied to have `out`'s values.
+        return of_src, gather_csr(nothing, self.indptr, grad, None) if self.into else None
+
+    def forward(self, src_t: Tangent, out_t: Tangent) -> Tangents:
+        src_t = self.zeros(out_t, "src") if src_t is None else src_t
+        return self.rerun(src_t, out_t)
+
+    def vmap(self, batch: Batch) -> Batched:
+        self.expect_size(batch, self.size)
+        return super().vmap(batch)
 
 
 def _ascends(indptr: Tensor) -> bool:
@@ -409,28 +292,7 @@ def _ascends(indptr: Tensor) -> bool:
     return bool((indptr[..., 1:] >= indptr[..., :-1]).all())
 
 
-class GatherCsrBackward(Derivatives):
-    """Derivatives of sums over the cells in which a row's copy stayed."""
-
-    def __init__(self, grad: Tensor, indptr: Tensor) -> None:
-        self.size = grad.shape[indptr.dim() - 1]
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[1],)
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        (indptr,) = saved
-        return gather_csr(grad, indptr, None, self.size), None
-
-    def forward(self, saved: Saved, grad_t: Tangent, _indptr: Any) -> Tangents:
-        (indptr,) = saved
-        return gather_csr_backward(grad_t, indptr)
-
-
 def _gather_csr_backward(grad: Tensor, indptr: Tensor) -> Tensor:
-    grad = plain(grad)
     if _ascends(indptr):
         return _run_segment_csr(grad, indptr, None, "sum")
     dim, rows = indptr.dim() - 1, indptr.shape[-1] - 1
@@ -441,40 +303,27 @@ def _gather_csr_backward(grad: Tensor, indptr: Tensor) -> Tensor:
     return _run_scatter(grad, owners, dim, None, rows + 1, "sum").narrow(dim, 0, rows).contiguous()
 
 
-def _gather_csr_backward_fake(grad: Tensor, indptr: Tensor) -> Tensor:
-    return grad.new_empty(_csr_shape(grad, indptr, None))
+class GatherCsrBackward(Csr):
+    """Sums over the cells in which a row's copy stayed."""
 
+    schema = "gather_csr_backward(Tensor grad, Tensor indptr) -> Tensor"
+    run = staticmethod(_gather_csr_backward)
+    differentiable = ("grad",)
 
-gather_csr_backward = define(
-    "gather_csr_backward(Tensor grad, Tensor indptr) -> Tensor",
-    _gather_csr_backward,
-    _gather_csr_backward_fake,
-    GatherCsrBackward,
-    _vmapped("gather_csr_backward"),
-)
+    def empty(self) -> Tensor:
+        return self.grad.new_empty(_resized(self.grad.shape, self.along, self.result_size()))
 
+    def prepare(self) -> None:
+        super().prepare()
+        self.size = self.grad.shape[self.dim]
 
-class SpreadCsr(Derivatives):
-    def __init__(self, src: Tensor, indptr: Tensor, size: int) -> None:
-        self.size = size
-
-    def tensors(
-        self, arguments: Sequence[Any], results: Sequence[Tensor]
-    ) -> Sequence[Tensor | None]:
-        return (arguments[1],)
-
-    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        (indptr,) = saved
-        return segment_csr(grad, indptr, None, "sum"), None, None
-
-    def forward(self, saved: Saved, src_t: Tangent, _indptr: Any, _size: Any) -> Tangents:
-        (indptr,) = saved
-        return spread_csr(src_t, indptr, self.size)
+    def backward(self, grad: Tensor) -> Gradients:
+        return gather_csr(grad, self.indptr, None, self.size)
 
 
 def _spread_csr(src: Tensor, indptr: Tensor, size: int) -> Tensor:
     """Adds each row to the cells from its pointer to the next."""
-    src, dim = plain(src), indptr.dim() - 1
+    dim = indptr.dim() - 1
     shape = _resized(src.shape, dim, size)
     if _ascends(indptr):
         return _gather_csr(src, indptr, None, size)
@@ -487,17 +336,26 @@ def _spread_csr(src: Tensor, indptr: Tensor, size: int) -> Tensor:
     )
 
 
-def _spread_csr_fake(src: Tensor, indptr: Tensor, size: int) -> Tensor:
-    return src.new_empty(_resized(src.shape, indptr.dim() - 1, size))
+class SpreadCsr(OfRows):
+    schema = "spread_csr(Tensor src, Tensor indptr, SymInt size) -> Tensor"
+    run = staticmethod(_spread_csr)
+    differentiable = ("src",)
+
+    def empty(self) -> Tensor:
+        return self.src.new_empty(_resized(self.src.shape, self.along, self.size))
+
+    def backward(self, grad: Tensor) -> Gradients:
+        return segment_csr(grad, self.indptr, None, "sum")
 
 
-spread_csr = define(
-    "spread_csr(Tensor src, Tensor indptr, SymInt size) -> Tensor",
-    _spread_csr,
-    _spread_csr_fake,
-    SpreadCsr,
-    _vmapped("spread_csr"),
-)
+segment_coo = define(SegmentCoo)
+segment_coo_extreme = define(SegmentCooExtreme)
+segment_csr = define(SegmentCsr)
+segment_csr_extreme = define(SegmentCsrExtreme)
+gather_coo = define(GatherCoo)
+gather_csr = define(GatherCsr)
+gather_csr_backward = define(GatherCsrBackward)
+spread_csr = define(SpreadCsr)
 
 
 def _into(out: Tensor | None, found: Any, with_arg: bool = False) -> Any:
@@ -537,55 +395,3 @@ def call_gather_coo(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
 def call_gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None) -> Tensor:
     """``gather_csr`` by way of the dispatcher."""
     return _into(out, gather_csr(as_tensor(src), as_tensor(indptr), out, None))
-
-
-def _script_segments(reduce: str) -> None:
-    with_arg = reduce in ("min", "max")
-    results = "(Tensor, Tensor)" if with_arg else "Tensor"
-
-    def coo(
-        src: Tensor, index: Tensor, out: Tensor | None = None, dim_size: int | None = None
-    ) -> Any:
-        return call_coo(src, index, out, dim_size, reduce, with_arg)
-
-    def csr(src: Tensor, indptr: Tensor, out: Tensor | None = None) -> Any:
-        return call_csr(src, indptr, out, reduce, with_arg)
-
-    script(f"segment_{reduce}_coo", f"{_COO}, int? dim_size=None", coo, results)
-    script(f"segment_{reduce}_csr", _CSR, csr, results)
-
-
-_COO = "Tensor src, Tensor index, Tensor(a!)? out=None"
-_CSR = "Tensor src, Tensor indptr, Tensor(a!)? out=None"
-
-
-def _scripted_coo(
-    src: Tensor,
-    index: Tensor,
-    out: Tensor | None = None,
-    dim_size: int | None = None,
-    reduce: str = "sum",
-) -> Any:
-    return call_coo(src, index, out, dim_size, reduce)
-
-
-def _scripted_csr(
-    src: Tensor, indptr: Tensor, out: Tensor | None = None, reduce: str = "sum"
-) -> Any:
-    return call_csr(src, indptr, out, reduce)
-
-
-def _scripted_gather_coo(src: Tensor, index: Tensor, out: Tensor | None = None) -> Tensor:
-    return call_gather_coo(src, index, out)
-
-
-def _scripted_gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None = None) -> Tensor:
-    return call_gather_csr(src, indptr, out)
-
-
-script("segment_coo", f'{_COO}, int? dim_size=None, str reduce="sum"', _scripted_coo)
-script("segment_csr", f'{_CSR}, str reduce="sum"', _scripted_csr)
-script("gather_coo", _COO, _scripted_gather_coo)
-script("gather_csr", _CSR, _scripted_gather_csr)
-for _reduce in ("sum", "add", "mean", "min", "max"):
-    _script_segments(_reduce)

@@ -1,0 +1,423 @@
+"""Declares operators of torch's dispatcher: one class for each, which is a call of it.
+
+A subclass of `Call` says its schema, what it runs, which arguments have a derivative, and how the
+derivatives are computed. An instance has the arguments of one call as attributes, by the schema's
+names, so that no method lists them again:
+
+```python
+class Add(Call):
+    schema = "add(Tensor input, int dim, Tensor index, Tensor src) -> Tensor"
+    row = "torch.scatter_add"  # strew's operator, which takes arguments of these names
+    differentiable = ("input", "src")  # it is linear in them, so that `forward` is the call again
+    keeps = ("index",)  # the tensors that derivatives need
+    like = ("input",)  # the result has the shape and the dtype of `input`
+
+    def backward(self, grad):  # returns a gradient for each differentiable argument
+        return grad, self.apply(gather, input=grad)  # `dim` and `index` are those of this call
+
+
+add = define(Add)
+```
+
+`define` makes the schema, the CPU kernel, the fake kernel, backward and forward mode, and the rule
+of `torch.func.vmap`. ``torch.library.register_autograd`` has no forward mode: a dual number that
+goes through an operator registered with it silently loses its tangent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+
+from .._strew import Operator
+from .registry import has_derivative, has_eager_derivative, is_eager, library
+from .tensors import batched, copied, plain, plain_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from torch import Tensor
+
+    # A gradient for each differentiable argument; a single one alone. None stands for zero.
+    Gradients: TypeAlias = Tensor | Sequence[Tensor | None] | None
+    # A tangent for each result that has a derivative; a single one alone.
+    Tangents: TypeAlias = Tensor | Sequence[Tensor | None] | None
+    # One of these: a tensor, or None for zeros.
+    Tangent: TypeAlias = Any
+    # What a rule of `torch.func.vmap` returns: results, and the batch axis of each.
+    Batched: TypeAlias = tuple[Any, Any]
+
+
+class Call:
+    """A call of an operator, and by its subclass the declaration of the operator."""
+
+    #: Names and types of arguments and results, as torch writes them.
+    schema: str = ""
+
+    #: The operator of strew that runs, where "{reduce}" stands for "min" or "max", the argument
+    #: `reduce`. Arguments of the same names are handed on. One that it would write to is copied.
+    row: str = ""
+
+    #: Instead of `row`: what runs, of the schema's arguments in their order.
+    run: Callable[..., Any] | None = None
+
+    #: The arguments with a derivative. The shape and dtype of `x` are kept as `x_shape`, `x_dtype`.
+    differentiable: tuple[str, ...] = ()
+
+    #: For each result an argument of the same shape and dtype. None: `empty` makes the results.
+    like: tuple[str, ...] | None = None
+
+    #: The names of the results, which derivatives can keep. Only the first one has a derivative,
+    #: unless `constants` says otherwise.
+    results: tuple[str, ...] = ("result",)
+
+    #: The results that have no derivative, by number.
+    constants: tuple[int, ...] = ()
+
+    #: The tensors that derivatives need: of arguments and results. `prepare` can set others.
+    keeps: tuple[str, ...] = ()
+
+    #: For each differentiable argument, whether its gradient is needed; set before `backward`.
+    wanted: Sequence[bool] = ()
+
+    # These are set by `define`: the operator, its name, and the names of its arguments and of those
+    # that are tensors.
+    operator: Registered
+    name: str
+    names: tuple[str, ...]
+    tensors: tuple[str, ...]
+
+    def __init__(self, *arguments: Any) -> None:
+        self.__dict__.update(zip(self.names, arguments, strict=True))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, argument: str) -> Any: ...
+
+    def prepare(self) -> None:
+        """Computes what derivatives need, from arguments and results.
+
+        Attributes that are set here are kept. Tensors among them must be named in `keeps`.
+        """
+
+    def kept(self) -> Sequence[Tensor | None]:
+        """The tensors to save."""
+        return [getattr(self, name) for name in self.keeps]
+
+    def restore(self, saved: Sequence[Any]) -> None:
+        """Sets the tensors that were saved. All others are None."""
+        self.__dict__.update(zip(self.keeps, saved, strict=True))
+
+    def backward(self, *gradients: Any) -> Gradients:
+        """The gradient of each differentiable argument, from those of the results."""
+        raise NotImplementedError
+
+    def forward(self, *tangents: Any) -> Tangents:
+        """The tangent of each result, from those of the differentiable arguments.
+
+        This one is for linear operators.
+        """
+        return self.rerun(*self.with_zeros(*tangents))
+
+    def empty(self) -> Any:
+        """Results of the right shapes and dtypes, whose values do not matter."""
+        like = [getattr(self, name) for name in self.like or ()]
+        made = tuple(one.new_empty(one.shape) for one in like)
+        return made[0] if len(made) == 1 else made
+
+    def vmap(self, batch: Batch) -> Batched:
+        """The results for a batch, and the axis of the batch in each."""
+        raise NotImplementedError
+
+    def apply(self, operator: Any, **given: Any) -> Any:
+        """Calls an operator with these arguments; others are this call's, by name."""
+        own = self.__dict__
+        return operator(*[given[name] if name in given else own[name] for name in operator.names])
+
+    def rerun(self, *tensors: Any) -> Any:
+        """The operator with other differentiable arguments."""
+        return self.apply(self.operator, **dict(zip(self.differentiable, tensors, strict=True)))
+
+    def with_zeros(self, *tangents: Tangent) -> list[Tensor]:
+        """The tangents of the differentiable arguments, with zeros for None."""
+        like = next(tangent for tangent in tangents if tangent is not None)
+        return [
+            self.zeros(like, name) if tangent is None else tangent
+            for name, tangent in zip(self.differentiable, tangents, strict=True)
+        ]
+
+    def zeros(self, like: Tensor, name: str) -> Tensor:
+        """Zeros of the shape and dtype of a differentiable argument."""
+        own = self.__dict__
+        return like.new_zeros(own[f"{name}_shape"], dtype=own[f"{name}_dtype"])
+
+
+class Batch:
+    """What `torch.func.vmap` tells of a call: the number of samples, and where they are."""
+
+    def __init__(self, call: Call, size: int, dims: Sequence[Any]) -> None:
+        self.call, self.size = call, size
+        self.dims = dict(zip(call.names, dims, strict=True))
+
+    def has(self, name: str) -> bool:
+        """Whether the argument is another one for each sample."""
+        return self.dims[name] is not None
+
+    def rank(self, name: str) -> int:
+        """The rank of an argument in one sample."""
+        return getattr(self.call, name).dim() - self.has(name)
+
+    def rows(self, name: str) -> Any:
+        """An argument with the axis of the batch in front; None if it is None."""
+        tensor = getattr(self.call, name)
+        return None if tensor is None else batched(tensor, self.dims[name], self.size)
+
+    def matrix(self, name: str) -> Tensor:
+        """The same with at least one axis after that of the batch."""
+        rows = self.rows(name)
+        return rows if rows.dim() > 1 else rows.unsqueeze(1)
+
+    def axis(self, dim: int, name: str) -> int:
+        """An axis of an argument, counted with the axis of the batch in front."""
+        return (dim if dim >= 0 else dim + max(self.rank(name), 1)) + 1
+
+
+class AlongAxis(Call):
+    """A call along the axis `dim`, whose tensors have the same rank. Results are as `like` says."""
+
+    def vmap(self, batch: Batch) -> Batched:
+        like = self.like or ()
+        rows = {name: batch.matrix(name) for name in self.tensors}
+        found = self.apply(self.operator, **rows, dim=batch.axis(self.dim, like[0]))
+        if len(like) == 1:
+            return found if batch.rank(like[0]) > 0 else found.squeeze(1), 0
+        several = zip(found, like, strict=True)
+        found = tuple(one if batch.rank(name) > 0 else one.squeeze(1) for one, name in several)
+        return found, (0,) * len(found)
+
+
+class Registered:
+    """An operator of the dispatcher; a call that only autograd watches goes past the dispatcher."""
+
+    def __init__(self, schema: str, kernel: Callable[..., Any], call: type[Call] | None) -> None:
+        name = schema.partition("(")[0]
+        library.impl(name, kernel, "CPU")
+        self.overload = getattr(torch.ops.strew, name).default
+        self.names = tuple(argument.name for argument in self.overload._schema.arguments)
+        self._kernel, self._function = kernel, None
+        if call is not None and call.differentiable:
+            self._function = _function(kernel, call)
+            library.impl(name, _autograd(self.overload, call), "Autograd")
+
+    def __call__(self, *arguments: Any) -> Any:
+        if not is_eager(arguments):
+            return self.overload(*arguments)
+        if self._function is not None and has_eager_derivative(arguments):
+            return self._function.apply(*arguments)
+        return self._kernel(*arguments)
+
+
+def define(call: type[Call]) -> Registered:
+    """Registers the operator that a class declares; returns it."""
+    name, kinds = _declare(call.schema)
+    call.name, call.names = name, tuple(kinds)
+    call.tensors = tuple(name for name, kind in kinds.items() if kind in _PREPARED)
+    call.operator = Registered(call.schema, _kernel(call, kinds), call)
+
+    def fake(*arguments: Any) -> Any:
+        return call(*arguments).empty()
+
+    torch.library.register_fake(f"strew::{name}", fake, lib=library)
+    if call.vmap is not Call.vmap:
+
+        def vmap(info: Any, in_dims: Sequence[Any], *arguments: Any) -> Batched:
+            one = call(*arguments)
+            return one.vmap(Batch(one, info.batch_size, in_dims))
+
+        torch.library.register_vmap(f"strew::{name}", vmap, lib=library)
+    return call.operator
+
+
+def define_in_place(schema: str, row: str) -> Registered:
+    """Registers an operator that writes to its first argument. It has no derivative."""
+    name, kinds = _declare(schema)
+    # Detached, but not resolved: that could make a copy, and the tensor itself must be written to.
+    run = _of_row(row, kinds, torch.Tensor.detach)
+
+    def kernel(*arguments: Any) -> None:
+        run(*arguments)
+
+    torch.library.register_fake(f"strew::{name}", lambda *arguments: None, lib=library)
+    return Registered(schema, kernel, None)
+
+
+def _declare(schema: str) -> tuple[str, dict[str, str]]:
+    """Adds a schema to the library. Returns the operator's name, and its arguments' types."""
+    name = schema.partition("(")[0]
+    library.define(schema)
+    arguments = getattr(torch.ops.strew, name).default._schema.arguments
+    return name, {argument.name: str(argument.type) for argument in arguments}
+
+
+def as_argument(argument: Any) -> Any:
+    """An argument as strew's operators take it."""
+    if isinstance(argument, torch.Tensor):
+        return plain(argument)
+    if isinstance(argument, (tuple, list)):
+        return [as_argument(one) for one in argument]
+    return argument
+
+
+def _kernel(call: type[Call], kinds: Mapping[str, str]) -> Callable[..., Any]:
+    """What runs on the CPU: the declared operator or function, of plain tensors."""
+    if call.run is not None:
+        return _of_function(call.run, kinds)
+    if "{reduce}" not in call.row:
+        return _of_row(call.row, kinds)
+    of = {reduce: _of_row(call.row.format(reduce=reduce), kinds) for reduce in ("min", "max")}
+    at = call.names.index("reduce")
+    return lambda *arguments: of[arguments[at]](*arguments)
+
+
+def _of_function(run: Callable[..., Any], kinds: Mapping[str, str]) -> Callable[..., Any]:
+    prepared = [(k, _PREPARED[kind]) for k, kind in enumerate(kinds.values()) if kind in _PREPARED]
+
+    def kernel(*arguments: Any) -> Any:
+        values = list(arguments)
+        for k, prepare in prepared:
+            values[k] = prepare(values[k])
+        return run(*values)
+
+    return kernel
+
+
+def _of_row(
+    row: str, kinds: Mapping[str, str], target: Callable[[Any], Any] = copied
+) -> Callable[..., Any]:
+    """An operator of strew. `target` prepares the argument that it writes to.
+
+    An operator with a derivative must not change its arguments, so `target` is a copy by default.
+    """
+    operator = Operator(row)
+    order = order_of(operator, tuple(kinds))
+    prepared = []
+    for k, (name, kind, _) in enumerate(operator.arguments):
+        prepare = _PREPARED.get(kinds.get(name, ""))
+        if prepare is not None:
+            prepared.append((k, target if kind == "Target" else prepare))
+
+    def kernel(*arguments: Any) -> Any:
+        values = [None if at is None else arguments[at] for at in order]
+        for k, prepare in prepared:
+            values[k] = prepare(values[k])
+        return operator(*values)
+
+    return kernel
+
+
+def order_of(operator: Operator, names: Sequence[str]) -> list[int | None]:
+    """Where each argument of an operator of strew is among `names`; None for those that are not."""
+    return [names.index(name) if name in names else None for name, _, _ in operator.arguments]
+
+
+#: How a tensor is prepared for strew's operators, by the schema's type.
+_PREPARED: dict[str, Callable[[Any], Any]] = {
+    "Tensor": plain,
+    "Optional[Tensor]": plain_or_none,
+    "List[Optional[Tensor]]": as_argument,
+}
+
+
+def _function(run: Callable[..., Any], of: type[Call]) -> Any:
+    names, results, constants = of.names, of.results, of.constants
+    places = [names.index(name) for name in of.differentiable]
+    shapes = [(at, f"{names[at]}_shape", f"{names[at]}_dtype") for at in places]
+    forgotten = dict.fromkeys((*of.tensors, *results))
+    count, single = len(names), len(places) == 1
+
+    # Not `torch.autograd.Function`, which would go through all of `torch.func`'s transforms again:
+    # the dispatcher brings a call to the level of one of them, and calls past it have none.
+    class Function(torch.autograd.function._SingleLevelFunction):
+        @staticmethod
+        def forward(ctx: Any, *arguments: Any) -> Any:
+            output = run(*arguments)
+            outputs = output if isinstance(output, tuple) else (output,)
+            ctx.set_materialize_grads(False)
+            call = of(*arguments)
+            own = call.__dict__
+            own.update(zip(results, outputs, strict=False))
+            for at, shape, dtype in shapes:
+                tensor = arguments[at]
+                if tensor is not None:
+                    own[shape], own[dtype] = tensor.shape, tensor.dtype
+            call.prepare()
+            saved = call.kept()
+            ctx.save_for_backward(*saved)
+            if forward_ad._current_level >= 0:
+                ctx.save_for_forward(*saved)
+            if constants:
+                ctx.mark_non_differentiable(*[outputs[k] for k in constants])
+            # What was saved must not be referred to in another way: that would be a circle.
+            own.update(forgotten)
+            own.update(dict.fromkeys(call.keeps))
+            ctx.call = own
+            return output
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            if gradients[0] is None and all(gradient is None for gradient in gradients):
+                return (None,) * count
+            call = restored(ctx)
+            needed = ctx.needs_input_grad
+            call.wanted = wanted = [needed[at] for at in places]
+            if constants:
+                gradients = tuple(g for k, g in enumerate(gradients) if k not in constants)
+            found: Any = call.backward(*gradients)
+            found = (found,) if single else found
+            output = [None] * count
+            for at, gradient, want in zip(places, found, wanted, strict=True):
+                if want:
+                    output[at] = gradient
+            return tuple(output)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            found = restored(ctx).forward(*[tangents[at] for at in places])
+            if not constants:
+                return found
+            given = iter(found if isinstance(found, tuple) else (found,))
+            return tuple(None if k in constants else next(given) for k in range(len(results)))
+
+    def restored(ctx: Any) -> Call:
+        call = of.__new__(of)
+        call.__dict__.update(ctx.call)
+        call.restore(ctx.saved_tensors)
+        return call
+
+    return Function
+
+
+def _autograd(overload: Any, call: type[Call]) -> Callable[..., Any]:
+    """The dispatcher's kernel for autograd."""
+
+    def below(*arguments: Any) -> Any:
+        with torch._C._AutoDispatchBelowAutograd():
+            if not torch._C._are_functorch_transforms_active():
+                return overload(*arguments)
+            # The function below has switched off what the outer transforms need.
+            with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
+                return overload(*arguments)
+
+    function = _function(below, call)
+
+    def kernel(*arguments: Any) -> Any:
+        if not has_derivative(arguments):
+            return below(*arguments)
+        with enable_single_level_autograd_function():
+            return function.apply(*arguments)
+
+    return kernel
