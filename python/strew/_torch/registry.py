@@ -37,31 +37,38 @@ torch.library.register_fake(
 
 def is_eager(arguments: Sequence[Any]) -> bool:
     """Whether these are plain tensors, in a call that nothing but autograd watches."""
-    if torch.compiler.is_dynamo_compiling() or torch._C._are_functorch_transforms_active():
+    if _is_compiling() or _are_transforms_active():
         return False
-    if torch._C._len_torch_dispatch_stack() > 0 or torch._C._is_tracing():
+    if _len_dispatch_stack() > 0 or _is_tracing():
         return False
     return _are_plain(arguments)
 
 
+# To look these up takes as long as to call them.
+_is_compiling = torch.compiler.is_dynamo_compiling
+_are_transforms_active = torch._C._are_functorch_transforms_active
+_len_dispatch_stack = torch._C._len_torch_dispatch_stack
+_is_tracing = torch._C._is_tracing
+
+
 def _are_plain(arguments: Sequence[Any]) -> bool:
-    # One loop, and numbers first: a call of a function for each argument, and `isinstance` with a
-    # class of torch, take as long as a small operator.
+    # One loop, and exact types first: a call of a function for each argument, and `isinstance` with
+    # a class of torch, take as long as a small operator.
     for argument in arguments:
         kind = type(argument)
-        if kind in _NUMBERS:
-            continue
-        if kind in _PLAIN:
+        if kind is _TENSOR or kind is _PARAMETER:
             # The function that `torch.func.vjp` returns is called after its transform has ended.
             if _is_batched(argument) or is_functorch_wrapped_tensor(argument):
                 return False
+        elif kind in _NUMBERS:
+            continue
         elif isinstance(argument, torch.Tensor) or (kind is list and not _are_plain(argument)):
             return False
     return True
 
 
-_NUMBERS = frozenset({bool, float, int, str, type(None)})
-_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+_NUMBERS = frozenset({bool, float, int, str, torch.Size, type(None)})
+_TENSOR, _PARAMETER = torch.Tensor, torch.nn.Parameter
 
 # What `torch.autograd.grad(is_grads_batched=True)` makes of gradients: their type is plain.
 _is_batched = torch._C._functorch.is_legacy_batchedtensor

@@ -50,11 +50,6 @@ def plain(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def plain_or_none(tensor: Tensor | None) -> Tensor | None:
-    """`plain` of a tensor, None of None."""
-    return None if tensor is None else plain(tensor)
-
-
 def copied(tensor: Tensor | None) -> Tensor | None:
     """A contiguous copy of a tensor, None of None."""
     return None if tensor is None else plain(tensor).clone(memory_format=torch.contiguous_format)

@@ -8,19 +8,19 @@ import torch
 
 from ... import torch as public
 from ..._strew import Operator
-from ..calls import define, define_in_place, order_of
+from ..calls import define, define_in_place, picks_for
 from ..registry import has_derivative, is_transformed
 from ..schemas import arguments_of
 from ..script import script
 from ..tensors import as_tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from torch import Tensor
 
-    from ..calls import Call
+    from ..calls import Call, Registered
 
 #: Reductions whose derivative does not depend on values. None is an assignment.
 LINEAR = ("sum", "mean", "exact_sum", "exact_mean", None)
@@ -50,18 +50,19 @@ class Function:
         function = row.removeprefix("torch.")
         name = name or function
         _, *arguments = arguments_of(row, without, **changed)
-        self.types = [argument.type for argument in arguments]
+        kinds = [_KINDS.get(argument.type, _NUMBER) for argument in arguments]
+        self.converts = [(k, *kind) for k, kind in enumerate(kinds)]
         # The dispatcher would leave out arguments that equal their defaults.
         needed = ", ".join(f"{argument.type} {argument.name}" for argument in arguments)
         call.schema = f"{name}(Tensor input, {needed}) -> Tensor"
-        self.operator = define(call)
-        self.names = call.names
+        self.operator: Registered = define(call)
+        self.names, self.pick = call.names, self.operator.pick
         self.reduce_at = self.names.index("reduce") - 1 if keeps_input else None
         if in_place:
             schema = f"{name}_(Tensor(a!) input, {needed}) -> ()"
-            self.operator_in_place = define_in_place(schema, f"{row}_")
+            self.operator_in_place: Registered = define_in_place(schema, f"{row}_")
             self.run_in_place = Operator(f"{row}_")
-            self.order = order_of(self.run_in_place, self.names)
+            self.picks = picks_for(self.run_in_place, self.names)
         if scripted:
             listed = ", ".join(map(str, ("Tensor input", *arguments)))
             script(f"torch_{function}", getattr(public, function), listed, self.operator)
@@ -79,8 +80,7 @@ class Function:
         if not isinstance(input, torch.Tensor):
             # Writing into another library's array cannot be differentiated; the operator raises the
             # error.
-            given = (input, *arguments)
-            return self.run_in_place(*[None if at is None else given[at] for at in self.order])
+            return self.run_in_place(*self.picks((input, *arguments, None)))
         tensors = self._tensors(arguments)
         if not has_derivative((input, *tensors)) and not is_transformed():
             self.operator_in_place(input, *tensors)
@@ -90,15 +90,28 @@ class Function:
         return input.copy_(self.operator(input.clone() if keeps else input, *tensors))
 
     def _tensors(self, arguments: Sequence[Any]) -> list[Any]:
-        return [_tensor(of, argument) for of, argument in zip(self.types, arguments, strict=True)]
+        values = list(arguments)
+        for k, known, convert in self.converts:
+            if type(values[k]) not in known:
+                values[k] = convert(values[k])
+        return values
 
 
-def _tensor(of: str, argument: Any) -> Any:
-    if of == "Tensor":
-        return as_tensor(argument)
-    if of == "Tensor?[]" and isinstance(argument, (tuple, list)):
-        return [None if one is None else as_tensor(one) for one in argument]
-    if of != "Tensor?[]" and hasattr(argument, "item"):
-        # A NumPy number, or a tensor of one element.
-        return argument.item()
-    return argument
+def _number(argument: Any) -> Any:
+    """A number of NumPy, or a tensor of one element, as a number of Python."""
+    return argument.item() if hasattr(argument, "item") else argument
+
+
+def _list(argument: Any) -> Any:
+    if not isinstance(argument, (tuple, list)):
+        return argument
+    return [None if one is None else as_tensor(one) for one in argument]
+
+
+#: By an argument's type in the schema: the types that need no conversion, and the conversion. All
+#: others are numbers and names.
+_KINDS: dict[str, tuple[frozenset[type], Callable[[Any], Any]]] = {
+    "Tensor": (frozenset({torch.Tensor, torch.nn.Parameter}), as_tensor),
+    "Tensor?[]": (frozenset(), _list),
+}
+_NUMBER = frozenset({bool, complex, float, int, str, type(None)}), _number

@@ -8,7 +8,7 @@ import torch
 
 from ..calls import Call
 from ..tensors import as_tensor, at_least_1d, at_least_1d_shape
-from .function import Function
+from .function import LINEAR, Function
 from .scatter import (
     expanded_along,
     gather,
@@ -31,7 +31,7 @@ class Slices(Call):
     """An operator on slices of `input` that a 1-d index names."""
 
     differentiable = ("input", "source")
-    keeps = ("index",)
+    keeps: tuple[str, ...] = ("index",)
     like = ("input",)
 
     def backward(self, grad: Tensor) -> Gradients:
@@ -84,11 +84,11 @@ class IndexReduce(Slices, ScatterReduce):
     """The derivatives are those of ``scatter_reduce`` with the index repeated."""
 
     row = "torch.index_reduce"
+    integers = ()
 
     def prepare(self) -> None:
-        ScatterReduce.prepare(self)
-        self.src = self.source if "src" in self.keeps else None
-        self.src_shape = self.source_shape
+        linear = self.reduce in LINEAR
+        self.keeps = ("index",) if linear else ("index", "input", "source", "result")
 
     def backward(self, grad: Tensor) -> Gradients:
         self._repeat_index()
@@ -99,9 +99,9 @@ class IndexReduce(Slices, ScatterReduce):
         return ScatterReduce.forward(self, *tangents)
 
     def _repeat_index(self) -> None:
-        self.index: Tensor = expanded_along(
-            self.index, self.dim, at_least_1d_shape(self.source_shape)
-        )
+        self.src, self.src_shape = self.source, self.source_shape
+        shape = at_least_1d_shape(self.source_shape)
+        self.index: Tensor = expanded_along(self.index, self.dim, shape)
 
     def elements(self, input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         return self.apply(scatter_reduce, input=input, dim=dim, index=index, src=source)

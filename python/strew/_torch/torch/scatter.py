@@ -101,6 +101,7 @@ class ScatterSrc(ScatterReduce):
     """
 
     row = "torch.scatter"
+    integers = ()
     keeps = ("index",)
 
     def prepare(self) -> None:

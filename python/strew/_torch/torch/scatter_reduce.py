@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 class ScatterReduce(AlongAxis):
     row = "torch.scatter_reduce"
+    integers: tuple[str, ...] = ("index",)
     differentiable = ("input", "src")
     like = ("input",)
 
@@ -51,17 +52,19 @@ class ScatterReduceBackward(Call):
         " SymInt[] src_shape, Tensor? result, str reduce, bool include_self, bool to_input,"
         " bool to_src) -> (Tensor, Tensor)"
     )
+    integers = ("index",)
     differentiable = ("grad", "input", "src")
     results = ("of_input", "of_src")
 
     @staticmethod
-    def run(grad: Tensor, *others: Any) -> tuple[Tensor, Tensor]:
-        of_input, of_src = _scatter_reduce_vjp(grad, *others)
+    def run(*arguments: Any) -> tuple[Tensor, Tensor]:
+        of_input, of_src = _scatter_reduce_vjp(*arguments)
         # A result must be a tensor: an empty one stands for a gradient that is not needed.
-        nothing = grad.new_empty
-        return nothing(0) if of_input is None else of_input, nothing(
-            0
-        ) if of_src is None else of_src
+        if of_input is None:
+            of_input = arguments[0].new_empty(0)
+        if of_src is None:
+            of_src = arguments[0].new_empty(0)
+        return of_input, of_src
 
     def empty(self) -> tuple[Tensor, Tensor]:
         of_input = self.grad.new_empty(self.grad.shape if self.to_input else (0,))
@@ -125,6 +128,7 @@ class ScatterReduceTangent(AlongAxis):
         " Tensor src, Tensor result, str reduce, bool include_self) -> Tensor"
     )
     run = staticmethod(_scatter_reduce_jvp)
+    integers = ("index",)
     differentiable = ("input_t", "src_t", "input", "src")
     like = ("input",)
 
@@ -179,6 +183,7 @@ class ScatterProdBackwardBackward(AlongAxis):
         "scatter_prod_backward_backward(Tensor input_g, Tensor src_g, Tensor grad, Tensor input,"
         " int dim, Tensor index, Tensor src, bool include_self) -> (Tensor, Tensor, Tensor)"
     )
+    integers = ("index",)
     differentiable = ("input_g", "src_g", "grad", "input", "src")
     like = ("grad", "input", "src")
     results = ("of_grad", "of_input", "of_src")

@@ -30,6 +30,7 @@ class SegmentReduce(Call):
         " bool unsafe, Scalar? initial) -> Tensor"
     )
     row = "torch.segment_reduce"
+    integers = ("lengths", "offsets")
     differentiable = ("data",)
 
     def empty(self) -> Tensor:

@@ -28,6 +28,10 @@ class Part(Call):
     def part(self, tensor: Tensor) -> Tensor:
         raise NotImplementedError
 
+    def prepare(self) -> None:
+        # `src` is converted to the dtype of `input`.
+        self.input_dtype, self.src_dtype = self.input.dtype, self.src.dtype
+
     def backward(self, grad: Tensor) -> Gradients:
         of_input = self.rerun(grad, grad.new_zeros(self.src_shape))
         return of_input, self.part(grad).to(self.src_dtype)

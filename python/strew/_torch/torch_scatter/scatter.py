@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from ..calls import Batch, Batched, Gradients, Tangent, Tangents
+    from ..calls import Batch, Batched, Gradients, Registered, Tangent, Tangents
     from ..tensors import Shape
 
 #: Up to how many elements torch's own gather is faster: 2x at 100,000 of float32, level at 1M.
@@ -46,6 +46,7 @@ class OfGroups(Call):
     The result has the size of `out` along this axis, or `dim_size`.
     """
 
+    integers = ("index",)
     differentiable: tuple[str, ...] = ("src",)
 
     def shape(self) -> list[Any]:
@@ -118,17 +119,21 @@ class Scatter(OfGroups):
         )
 
     def of_src(self, grad: Tensor) -> Tensor:
-        wanted = {"to_input": False, "to_src": True}
         _, of_src = self.of_scatter_reduce(
-            scatter_reduce_backward, grad=grad, input=None, include_self=False, **wanted
+            scatter_reduce_backward,
+            grad=grad,
+            input=None,
+            include_self=False,
+            to_input=False,
+            to_src=True,
         )
         return of_src
 
-    def of_scatter_reduce(self, derivative: Any, **given: Any) -> Any:
+    def of_scatter_reduce(self, derivative: Registered, **given: Any) -> Any:
         """A derivative of ``scatter_reduce``, whose index has `src`'s shape."""
-        index = expanded(self.index, self.src_shape, self.dim)
-        reduce = "prod" if self.reduce == "mul" else self.reduce
-        return self.apply(derivative, index=index, reduce=reduce, **given)
+        given["index"] = expanded(self.index, self.src_shape, self.dim)
+        given["reduce"] = "prod" if self.reduce == "mul" else self.reduce
+        return self.apply(derivative, **given)
 
     def forward(self, src_t: Tensor) -> Tangents:
         if self.reduce != "mul":
@@ -192,7 +197,7 @@ class ScatterExtreme(OfGroups):
     )
     row = "torch_scatter.scatter_{reduce}"
     results = ("result", "arg")
-    constants = (1,)
+    constants = 1
     # With the index, the backward pass finds the elements of a group at once.
     keeps = ("arg", "index")
 
@@ -246,6 +251,7 @@ class ScatterExtremeBackward(OfPositions):
         " -> Tensor"
     )
     run = staticmethod(_scatter_arg_vjp)
+    integers = ("arg", "index")
     differentiable = ("grad",)
     keeps = ("arg", "index")
 
@@ -261,6 +267,7 @@ class ScatterExtremeBackward(OfPositions):
 class ScatterExtremeTangent(OfPositions):
     schema = "scatter_extreme_tangent(Tensor src_t, Tensor arg, int dim) -> Tensor"
     run = staticmethod(_scatter_arg_jvp)
+    integers = ("arg",)
     differentiable = ("src_t",)
     keeps = ("arg",)
 

@@ -45,61 +45,66 @@ class OfRows(Call):
     Rows lie along its last axis.
     """
 
+    integers = ("index", "indptr")
     differentiable: tuple[str, ...] = ("src", "out")
+
+    #: The argument that says the size of the result along the axis of the rows, if there is one.
+    size_argument: str | None = None
 
     @property
     def along(self) -> int:
         """The axis of the rows."""
-        return getattr(self, self.names[1]).dim() - 1
+        raise NotImplementedError
 
     def prepare(self) -> None:
-        self.dim, self.into = self.along, getattr(self, "out", None) is not None
-        self.keeps = (self.names[1],)
+        self.dim = self.along
 
     def empty(self) -> Any:
-        return self.src.new_empty(self.shape())
-
-    def shape(self) -> Shape:
-        """The shape of the result."""
         out = getattr(self, "out", None)
-        return (
-            _resized(self.src.shape, self.along, self.result_size()) if out is None else out.shape
-        )
+        if out is not None:
+            return self.src.new_empty(out.shape)
+        size = self.count_rows()
+        if size is None:
+            # The number of rows depends on the values of the index.
+            size = torch.library.get_ctx().new_dynamic_size()
+        return self.src.new_empty(_resized(self.src.shape, self.along, size))
 
-    def result_size(self) -> int:
+    def count_rows(self) -> int | None:
         """The size of the result along the axis of the rows, where there is no `out`."""
-        raise NotImplementedError
+        return getattr(self, self.size_argument or "")
 
     def vmap(self, batch: Batch) -> Batched:
         """All tensors get the batch axis in front, also the index."""
-        found = self.apply(self.operator, **{name: batch.rows(name) for name in self.tensors})
-        return found, (0,) * len(found) if isinstance(found, tuple) else 0
-
-    def expect_size(self, batch: Batch, size: int | None) -> None:
-        """Raises where the samples of a batch would have results of different sizes."""
-        if size is None and batch.has(self.names[1]) and self.out is None:
+        of_size = self.size_argument is not None and getattr(self, "out", None) is None
+        if of_size and self.count_rows() is None and batch.has(self.names[1]):
             raise ValueError(
                 f"{self.name}: out or the size of the result is needed under vmap,"
                 " because each sample of the index would give another size"
             )
-
-
-def _dynamic_if_none(size: int | None) -> Any:
-    # The number of rows depends on the values of the index.
-    return torch.library.get_ctx().new_dynamic_size() if size is None else size
+        found = self.apply(self.operator, **{name: batch.rows(name) for name in self.tensors})
+        return found, (0,) * len(found) if isinstance(found, tuple) else 0
 
 
 class Coo(OfRows):
-    def result_size(self) -> int:
-        return _dynamic_if_none(self.dim_size)
+    keeps: tuple[str, ...] = ("index",)
 
-    def vmap(self, batch: Batch) -> Batched:
-        self.expect_size(batch, self.dim_size)
-        return super().vmap(batch)
+    @property
+    def along(self) -> int:
+        return self.index.dim() - 1
 
 
 class Csr(OfRows):
-    def result_size(self) -> int:
+    keeps: tuple[str, ...] = ("indptr",)
+
+    @property
+    def along(self) -> int:
+        return self.indptr.dim() - 1
+
+
+class ToRows(Csr):
+    """A call with a result for each row."""
+
+    def count_rows(self) -> int:
         return max(self.indptr.shape[-1] - 1, 0)
 
 
@@ -107,7 +112,7 @@ class Segments(OfRows):
     """Sums and means of a row's elements, which are linear."""
 
     def prepare(self) -> None:
-        super().prepare()
+        self.dim = self.along
         self.dim_size = self.result.shape[self.dim]
 
     def counts(self) -> Tensor:
@@ -135,6 +140,7 @@ class SegmentCoo(Segments, Coo):
         "segment_coo(Tensor src, Tensor index, Tensor? out, SymInt? dim_size, str reduce) -> Tensor"
     )
     row = "torch_scatter.segment_coo"
+    size_argument = "dim_size"
 
     def counts(self) -> Tensor:
         index = self.index.expand(*self.index.shape[:-1], self.src_shape[self.dim])
@@ -152,7 +158,7 @@ class SegmentCoo(Segments, Coo):
         return self.rerun(src_t, out_t)
 
 
-class SegmentCsr(Segments, Csr):
+class SegmentCsr(Segments, ToRows):
     """`out` is overwritten, so its gradient is 0."""
 
     schema = "segment_csr(Tensor src, Tensor indptr, Tensor? out, str reduce) -> Tensor"
@@ -181,21 +187,18 @@ class Winners(OfRows):
     """
 
     results = ("result", "arg")
-    constants = (1,)
+    constants = 1
+    keeps: tuple[str, ...] = ("arg",)
 
     def empty(self) -> tuple[Tensor, Tensor]:
         values = super().empty()
         return values, values.new_empty(values.shape, dtype=torch.int64)
 
-    def prepare(self) -> None:
-        super().prepare()
-        self.keeps = ("arg",)
-
     def backward(self, grad: Tensor) -> Gradients:
         size = self.src_shape[self.dim]
         # `arg` of rows without a winner is the position after the last one.
         found = scatter(grad, self.arg, self.dim, size + 1, "sum").narrow(self.dim, 0, size)
-        return found, self.of_out(grad) if self.into else None
+        return found, self.of_out(grad) if self.wanted[1] else None
 
     def of_out(self, values: Tensor) -> Tensor | None:
         return None
@@ -216,13 +219,14 @@ class SegmentCooExtreme(Winners, Coo):
         " -> (Tensor, Tensor)"
     )
     row = "torch_scatter.segment_{reduce}_coo"
+    size_argument = "dim_size"
 
     def of_out(self, values: Tensor) -> Tensor:
         """Where no element beats the value in `out`, that value is the result."""
         return torch.where(self.arg == self.src_shape[self.dim], values, 0)
 
 
-class SegmentCsrExtreme(Winners, Csr):
+class SegmentCsrExtreme(Winners, ToRows):
     schema = (
         "segment_csr_extreme(Tensor src, Tensor indptr, Tensor? out, str reduce)"
         " -> (Tensor, Tensor)"
@@ -230,11 +234,11 @@ class SegmentCsrExtreme(Winners, Csr):
     row = "torch_scatter.segment_{reduce}_csr"
 
 
-class GatherCoo(OfRows):
+class GatherCoo(Coo):
     schema = "gather_coo(Tensor src, Tensor index, Tensor? out) -> Tensor"
     row = "torch_scatter.gather_coo"
 
-    def result_size(self) -> int:
+    def count_rows(self) -> int:
         return self.index.shape[self.along]
 
     def backward(self, grad: Tensor) -> Gradients:
@@ -259,14 +263,10 @@ def _ends_at(indptr: Tensor, size: int) -> bool:
     return indptr.numel() > 0 and int(indptr[(-1,) * indptr.dim()]) == size
 
 
-class GatherCsr(OfRows):
+class GatherCsr(Csr):
     schema = "gather_csr(Tensor src, Tensor indptr, Tensor? out, SymInt? size) -> Tensor"
     run = staticmethod(_gather_csr)
-
-    def shape(self) -> Shape:
-        if self.out is not None:
-            return self.out.shape
-        return _resized(self.src.shape, self.along, _dynamic_if_none(self.size))
+    size_argument = "size"
 
     def prepare(self) -> None:
         super().prepare()
@@ -276,15 +276,11 @@ class GatherCsr(OfRows):
         nothing = grad.new_zeros(self.src_shape)
         of_src = nothing if 0 in self.src_shape else gather_csr_backward(grad, self.indptr)
         # Cells that no row was copied to have `out`'s values.
-        return of_src, gather_csr(nothing, self.indptr, grad, None) if self.into else None
+        return of_src, gather_csr(nothing, self.indptr, grad, None) if self.wanted[1] else None
 
     def forward(self, src_t: Tangent, out_t: Tangent) -> Tangents:
         src_t = self.zeros(out_t, "src") if src_t is None else src_t
         return self.rerun(src_t, out_t)
-
-    def vmap(self, batch: Batch) -> Batched:
-        self.expect_size(batch, self.size)
-        return super().vmap(batch)
 
 
 def _ascends(indptr: Tensor) -> bool:
@@ -303,7 +299,7 @@ def _gather_csr_backward(grad: Tensor, indptr: Tensor) -> Tensor:
     return _run_scatter(grad, owners, dim, None, rows + 1, "sum").narrow(dim, 0, rows).contiguous()
 
 
-class GatherCsrBackward(Csr):
+class GatherCsrBackward(ToRows):
     """Sums over the cells in which a row's copy stayed."""
 
     schema = "gather_csr_backward(Tensor grad, Tensor indptr) -> Tensor"
@@ -311,7 +307,7 @@ class GatherCsrBackward(Csr):
     differentiable = ("grad",)
 
     def empty(self) -> Tensor:
-        return self.grad.new_empty(_resized(self.grad.shape, self.along, self.result_size()))
+        return self.grad.new_empty(_resized(self.grad.shape, self.along, self.count_rows()))
 
     def prepare(self) -> None:
         super().prepare()
@@ -336,13 +332,11 @@ def _spread_csr(src: Tensor, indptr: Tensor, size: int) -> Tensor:
     )
 
 
-class SpreadCsr(OfRows):
+class SpreadCsr(Csr):
     schema = "spread_csr(Tensor src, Tensor indptr, SymInt size) -> Tensor"
     run = staticmethod(_spread_csr)
+    size_argument = "size"
     differentiable = ("src",)
-
-    def empty(self) -> Tensor:
-        return self.src.new_empty(_resized(self.src.shape, self.along, self.size))
 
     def backward(self, grad: Tensor) -> Gradients:
         return segment_csr(grad, self.indptr, None, "sum")
