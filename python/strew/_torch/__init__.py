@@ -13,8 +13,10 @@ Needs torch, and is imported only where torch is in use. Each public module has 
 
 * `samples`: these for one sample of `torch.vmap` after the other.
 
-`registry` registers an operator with its derivatives, `script` makes it known to TorchScript, and
-`tensors` has what all of them do to tensors.
+`calls` declares and registers an operator with its derivatives, once for each. `schemas` writes the
+arguments of strew's operators as torch does, and `script` makes functions known to TorchScript.
+`registry` has the library of operators and says what torch does with a call, and `tensors` has what
+all of them do to tensors.
 """
 
 from . import torch, torch_scatter  # isort: skip  (they define the operators that the others call)
