@@ -1,9 +1,5 @@
-//! One declaration for each operator: [`operators`] makes of it the row of the table, the typed
-//! function and the `_dyn` function.
-//!
-//! A declaration begins with what a family of operators has in common: the generics of the typed
-//! functions, those of the `_dyn` functions, the arguments, and what is returned. The operators
-//! follow, each with its documentation, its two functions, its lowering, its row and its summary:
+//! One declaration for each operator. The macro [`operators`] makes of it the row of the table, the
+//! typed function and the `_dyn` function.
 //!
 //! ```text
 //! operators! {
@@ -20,16 +16,22 @@
 //! }
 //! ```
 //!
-//! The lowering is a function of the operator's name, of what stands in brackets behind it, and of
-//! the arguments: `lower("torch.gather", Bounds::STRICT, input, dim, index)`. It returns a
-//! [`Call`](super::call::Call).
+//! The first part is what a family of operators has in common: the generics of the typed functions,
+//! the lifetime of the `_dyn` functions, the arguments, and what is returned. The operators of the
+//! family follow, in any number. Each has its documentation, its two functions, its lowering, its
+//! row, its name and its summary. Documentation before the second `pub fn` is added to that of the
+//! `_dyn` function.
+//!
+//! The lowering is a function of the operator's name, the values in brackets, and the arguments:
+//! here `lower("torch.gather", Bounds::STRICT, input, dim, index)`. It returns a
+//! [`Call`](super::call::Call). The macro takes the arguments out of the table in their order.
 //!
 //! # Arguments
 //!
-//! An argument is `name: kind = default => doc, words;`. The default and the words may be left out.
-//! `name["spelled"]` gives an argument another name in the table. Arguments behind a `+` are those
-//! of the `_dyn` function and the table only. The typed function passes their default. Arguments
-//! behind a `-` are those of the table only, and have no effect.
+//! An argument is written `name: kind = default => text, words;`. The default and the words may be
+//! left out. `name["spelled"]` gives an argument another name in the table. An argument behind a `+`
+//! is one of the `_dyn` function and the table; the typed function passes its default. An argument
+//! behind a `-` is one of the table, and has no effect.
 //!
 //! | kind | typed function | `_dyn` function | lowering |
 //! |---|---|---|---|
@@ -43,8 +45,9 @@
 //! | `text` | `&str` | `&str` | `&str` |
 //! | `word<E>` | the enum `E`, which has a `name` | `&str` | `&str` |
 //! | `optional_word<E>` | `Option<E>` | `Option<&str>` | `Option<&str>` |
-//! | `optional_tensor`, `optional_target` | only of rows | | `Option<DynView>`, `Option<DynViewMut>` |
 //! | `choice<E>` | the enum `E` | `E` | `Result<E, Problem>`, as `E::from_table` reads it |
+//! | `optional_tensor`, `optional_target` | only in rows | | `Option<DynView>`, `Option<DynViewMut>` |
+//! | `optional_integers` | only in rows | | only by `from_table` |
 //!
 //! # Results
 //!
@@ -53,6 +56,8 @@
 //! | `out` | `Tensor<T>` | `DynTensor` |
 //! | `dyn out` | `DynTensor` | `DynTensor` |
 //! | `in place input` | nothing: `input` is changed | nothing |
+//!
+//! # Rows and functions apart
 //!
 //! Two functions that share the row of another operator have its name alone: `"torch.scatter";`.
 //! [`rows`] makes rows alone, for operators whose functions are written out:
@@ -66,8 +71,8 @@
 //! }
 //! ```
 //!
-//! A lowering that takes the values of the call out of
-//! [`Arguments`](super::operator::Arguments) itself is declared as `from_table(lower)`.
+//! `from_table(lower)` is a lowering that takes the values out of
+//! [`Arguments`](super::operator::Arguments) itself.
 //!
 //! A file of declarations imports all of this module: the macros, and the types that they name.
 

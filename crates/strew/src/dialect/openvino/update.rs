@@ -61,7 +61,7 @@ operators! {
     /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index)
     /// for an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
     pub fn scatter_elements_update,
-    /// [`Class::Type`](crate::Class::Type) for updates of another type.
+    /// Updates of another type give a [`Class::Type`](crate::Class::Type).
     pub fn scatter_elements_update_dyn = lower_elements;
     const SCATTER_ELEMENTS_UPDATE = "openvino.scatter_elements_update":
         "ScatterElementsUpdate-12: a copy of data with updates joined to the cells that indices name along axis";
@@ -100,7 +100,7 @@ operators! {
     /// # Errors
     /// As [`scatter_elements_update`].
     pub fn scatter_nd_update,
-    /// [`Class::Type`](crate::Class::Type) for updates of another type.
+    /// Updates of another type give a [`Class::Type`](crate::Class::Type).
     pub fn scatter_nd_update_dyn = lower_nd;
     const SCATTER_ND_UPDATE = "openvino.scatter_nd_update":
         "ScatterNDUpdate-15: a copy of data with updates joined to the windows that index tuples name";
@@ -135,7 +135,7 @@ operators! {
     /// # Errors
     /// As [`scatter_elements_update`].
     pub fn scatter_update,
-    /// [`Class::Type`](crate::Class::Type) for updates of another type.
+    /// Updates of another type give a [`Class::Type`](crate::Class::Type).
     pub fn scatter_update_dyn = lower_slices;
     const SCATTER_UPDATE = "openvino.scatter_update":
         "ScatterUpdate-3: a copy of data with slices along axis replaced by updates";
