@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-# Both are layers above this one, which are there only where their library is: by name.
+# Both need their library, and are above this module.
 _OF_TORCH = "strew._torch"
 _OF_JAX = "strew._jax"
 
 
-def _operators(name: str) -> Any:
+def above(name: str) -> Any:
+    """A module that is above the one that asks for it: by name, when it is needed."""
     # To import takes a microsecond also where there is nothing to do.
     return sys.modules.get(name) or import_module(name)
 
@@ -37,7 +38,7 @@ def torch_operators(first: Any, second: Any = None, third: Any = None) -> Any:
         return None
     if not torch.compiler.is_dynamo_compiling() and is_plain(torch, first, second, third):
         return None
-    return _operators(_OF_TORCH)
+    return above(_OF_TORCH)
 
 
 def is_plain(torch: ModuleType, *arrays: Any) -> bool:
@@ -66,7 +67,7 @@ def batch_operators(*values: Any) -> Any:
         return None
     if not any(map(is_of_batch, values)):
         return None
-    return _operators(_OF_TORCH)
+    return above(_OF_TORCH)
 
 
 def without_transform(index: Any) -> Any:
@@ -104,12 +105,12 @@ def jax_operators(*values: Any) -> Any:
     core = getattr(jax, "core", None)
     if core is None or not any(_is_traced(core.Tracer, value) for value in values):
         return None
-    return _operators(_OF_JAX)
+    return above(_OF_JAX)
 
 
 def of_jax() -> Any:
     """`strew._jax`, which needs jax."""
-    return _operators(_OF_JAX)
+    return above(_OF_JAX)
 
 
 def _is_traced(tracer: Any, value: Any) -> bool:

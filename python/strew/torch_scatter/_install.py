@@ -8,6 +8,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from .._arrays.dispatch import above
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, NoReturn
@@ -140,7 +142,7 @@ def _modules() -> dict[str, ModuleType]:
     if not _made:
         from .. import torch_scatter as ours
 
-        rest = import_module("strew._torch.torch_scatter.drop_in")
+        rest = above("strew._torch.torch_scatter.drop_in")
         composites = {
             part: {name: getattr(ours, name) for name in names}
             for part, names in _COMPOSITES.items()
@@ -229,7 +231,7 @@ def _tell_torch_geometric(**names: object) -> None:
 def _torch_geometric_functions() -> Iterator[tuple[object, object]]:
     """Pairs of torch_geometric's functions and those that replace them."""
     utils = sys.modules["torch_geometric.utils"]
-    ours = import_module("strew._torch.torch_geometric")
+    ours = above("strew._torch.torch_geometric")
     for name in ours.FUNCTIONS:
         theirs = getattr(utils, name)
         if theirs is not getattr(ours, name):
@@ -259,7 +261,7 @@ _pyg_lib: dict[str, ModuleType] = {}
 def _pyg_lib_modules() -> dict[str, ModuleType]:
     """A pyg_lib that has strew's functions and no others; made only once, and then kept."""
     if not _pyg_lib:
-        ours = import_module("strew.pyg_lib")
+        ours = above("strew.pyg_lib")
         functions = {name: getattr(ours, name) for name in ours.__all__}
         rest = {"__getattr__": _missing_in_pyg_lib}
         ops = _module("pyg_lib.ops", {**functions, **rest, "__all__": list(functions)})
@@ -281,9 +283,9 @@ _beside: dict[int, tuple[object, object]] = {}
 
 def _pyg_lib_functions(theirs: ModuleType) -> Iterator[tuple[object, object]]:
     """Pairs of an installed pyg_lib's functions and those that replace them."""
-    ours = import_module("strew._torch.pyg_lib")
+    ours = above("strew._torch.pyg_lib")
     made = {id(replacement) for _, replacement in _beside.values()}
-    for name in import_module("strew.pyg_lib").__all__:
+    for name in above("strew.pyg_lib").__all__:
         function = getattr(theirs, name, None)
         if function is None or id(function) in made:
             continue
