@@ -38,7 +38,7 @@ fn corpus(target: &Target) -> Vec<(String, Vec<u8>)> {
         let mut input = archive.by_index(at).unwrap();
         let mut bytes = Vec::new();
         input.read_to_end(&mut bytes).unwrap();
-        (input.name().to_owned(), bytes)
+        (input.name().unwrap().into_owned(), bytes)
     });
     inputs.collect()
 }
