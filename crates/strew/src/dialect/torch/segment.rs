@@ -34,7 +34,8 @@ rows! {
             "where each group begins, and where the last one ends: int32 or int64, data's sizes up to axis, its last; taken if there are lengths too";
         axis: int = 0 =>
             "the axis of the groups: the last of lengths or offsets; negative counts from the end";
-        unsafe: bool = false => "whether lengths may leave the last elements of data out";
+        unchecked["unsafe"]: bool = false =>
+            "whether lengths may leave the last elements of data out";
         initial: optional_scalar => "what each group starts from, and an empty one stays";
     ) -> out;
 
