@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use strew::{Class, DType, DynView, Element, Numbered, Word, join_keys, number_keys};
 
-const NAME: &str = "factorize";
+pub(crate) const NAME: &str = "factorize";
 
 /// A number for each different row of a matrix of integers, and where each number comes first.
 #[pyfunction]
@@ -66,12 +66,15 @@ pub(crate) fn given<'py>(
     (numpy(index)?, numpy(first)?).into_pyobject(py)
 }
 
-fn viewed<'a>(py: Python<'_>, array: &'a Array<'_>) -> PyResult<DynView<'a>> {
+pub(crate) fn viewed<'a>(py: Python<'_>, array: &'a Array<'_>) -> PyResult<DynView<'a>> {
     let view = array.view();
     view.map_err(|problem| refuse(py, NAME, Class::Value, problem))
 }
 
-fn contiguous<'a, T: Element>(py: Python<'_>, view: &'a DynView<'_>) -> PyResult<&'a [T]> {
+pub(crate) fn contiguous<'a, T: Element>(
+    py: Python<'_>,
+    view: &'a DynView<'_>,
+) -> PyResult<&'a [T]> {
     let slice = view.typed::<T>().and_then(|typed| typed.as_slice());
     let expected = "integers that lie one after the other";
     slice.ok_or_else(|| wrong_kind(py, NAME, "keys", expected, "an array of another layout"))

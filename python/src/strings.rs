@@ -1,95 +1,133 @@
-//! Numbers for different strings of any library that gives its columns out as Arrow arrays.
-//!
-//! # Unsafe
-//!
-//! - Buys: strings of pandas, Polars and pyarrow where they lie
-//! - Measured: their own dictionaries: W13 2.3
-//! - Holds: the capsule has the name that Arrow's C stream interface gives it
+//! Numbers for different strings, which are read where Arrow's arrays have them.
 
-use crate::errors::wrong_kind;
-use crate::keys::given;
-use arrow_array::cast::AsArray;
-use arrow_array::ffi_stream::ArrayStreamReader;
-use arrow_array::iterator::ArrayIter;
-use arrow_array::{Array, ArrayAccessor, ArrayReader, ArrayRef, BinaryArray, LargeBinaryArray};
-use arrow_schema::{ArrowError, DataType};
-use pyo3::exceptions::PyValueError;
+use crate::array::Array;
+use crate::errors::{raise, refuse, wrong_kind};
+use crate::keys::{NAME, contiguous, given, viewed};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
-use strew::{Numbered, number_strings};
+use pyo3::types::PyTuple;
+use std::cell::Cell;
+use strew::{Class, DType, DynView, Numbered, Problem, number_strings};
 
-/// A number for each different string of a column, and where each number comes first.
+/// Bytes of a view: a length, and either up to twelve bytes or where more of them lie.
+const VIEW: usize = 16;
+/// The most bytes that a view holds itself.
+const INSIDE: usize = 12;
+
+/// A number for each different string, and where each number comes first.
+///
+/// `places` are offsets into `memory`, one more than there are strings, or as bytes the views of
+/// the strings. `missing` is 1 where there is none.
 #[pyfunction]
-#[pyo3(name = "_number_strings", signature = (keys, /))]
-pub(crate) fn number_texts<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-    let py = keys.py();
-    let failed = |error: ArrowError| PyValueError::new_err(format!("factorize: keys: {error}"));
-    let capsule = keys.call_method0("__arrow_c_stream__")?;
-    let stream = capsule.cast::<PyCapsule>()?;
-    let stream = stream.pointer_checked(Some(c"arrow_array_stream"))?;
-    // SAFETY: a capsule of this name holds a valid stream. It is moved out, and what is left there
-    // is marked as released, so that the capsule does not release it, too.
-    let reader = unsafe { ArrayStreamReader::from_raw(stream.as_ptr().cast()) }.map_err(failed)?;
-    let kind = reader.field().data_type().clone();
-    let chunks: Vec<ArrayRef> = reader.collect::<Result<_, _>>().map_err(failed)?;
-    match py.detach(|| numbered(&kind, &chunks)) {
-        Some(made) => given(py, made),
-        None => Err(wrong_kind(
-            py,
-            "factorize",
-            "keys",
-            "strings",
-            kind.to_string(),
-        )),
-    }
-}
-
-/// The numbers of strings; None for values of another type.
-fn numbered(kind: &DataType, chunks: &[ArrayRef]) -> Option<strew::Result<Numbered>> {
-    // A text is its bytes: three types of arrays are all there are.
-    let chunks = chunks.iter();
-    Some(match kind {
-        DataType::Utf8 => of(chunks.map(|one| BinaryArray::from(one.as_string().clone()))),
-        DataType::LargeUtf8 => {
-            of(chunks.map(|one| LargeBinaryArray::from(one.as_string().clone())))
+#[pyo3(name = "_number_strings", signature = (places, memory, missing, /))]
+pub(crate) fn number_texts<'py>(
+    places: &Bound<'py, PyAny>,
+    memory: Vec<Bound<'py, PyAny>>,
+    missing: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = places.py();
+    let read = |array: &Bound<'py, PyAny>| Array::read(NAME, "keys", array);
+    let places = read(places)?;
+    let places = viewed(py, &places)?;
+    let memory: Vec<Array<'_>> = memory.iter().map(read).collect::<PyResult<_>>()?;
+    let memory = memory.iter().map(|array| viewed(py, array));
+    let memory: Vec<DynView<'_>> = memory.collect::<PyResult<_>>()?;
+    let memory = memory.iter().map(|view| contiguous::<u8>(py, view));
+    let memory: Vec<&[u8]> = memory.collect::<PyResult<_>>()?;
+    let missing = missing.as_ref().map(read).transpose()?;
+    let missing = missing
+        .as_ref()
+        .map(|array| viewed(py, array))
+        .transpose()?;
+    let missing = missing.as_ref().map(|view| contiguous::<u8>(py, view));
+    let missing = missing.transpose()?;
+    let first = memory.first().copied().unwrap_or_default();
+    let made = match places.dtype() {
+        DType::I32 => {
+            let offsets = contiguous::<i32>(py, &places)?;
+            py.detach(|| between(offsets, first, missing))
         }
-        DataType::Utf8View => of(chunks.map(|one| one.as_string_view().clone().to_binary_view())),
-        DataType::Binary => of(chunks.map(|one| one.as_binary::<i32>().clone())),
-        DataType::LargeBinary => of(chunks.map(|one| one.as_binary::<i64>().clone())),
-        DataType::BinaryView => of(chunks.map(|one| one.as_binary_view().clone())),
-        _ => return None,
-    })
-}
-
-fn of<A: Array>(chunks: impl Iterator<Item = A>) -> strew::Result<Numbered>
-where
-    for<'a> &'a A: ArrayAccessor<Item = &'a [u8]>,
-{
-    let chunks: Vec<A> = chunks.collect();
-    let left = chunks.iter().map(|chunk| chunk.len()).sum();
-    let keys = chunks.iter().flat_map(ArrayIter::new);
-    number_strings(Rows { keys, left })
-}
-
-/// The rows of several chunks, whose number is known.
-struct Rows<I> {
-    keys: I,
-    left: usize,
-}
-
-impl<I: Iterator> Iterator for Rows<I> {
-    type Item = I::Item;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<I::Item> {
-        let key = self.keys.next()?;
-        self.left -= 1;
-        Some(key)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        DType::I64 => {
+            let offsets = contiguous::<i64>(py, &places)?;
+            py.detach(|| between(offsets, first, missing))
+        }
+        DType::U8 => {
+            let views = contiguous::<u8>(py, &places)?;
+            py.detach(|| viewing(views, &memory, missing))
+        }
+        found => {
+            let expected = "offsets or views of strings";
+            return Err(wrong_kind(py, NAME, "keys", expected, found.to_string()));
+        }
+    };
+    match made {
+        Ok(made) => given(py, Ok(made)),
+        Err(Outside::Memory) => {
+            let problem = Problem::Layout {
+                argument: "keys".into(),
+                why: "a string lies outside of the memory of the array".into(),
+            };
+            Err(refuse(py, NAME, Class::Value, problem))
+        }
+        Err(Outside::Engine(error)) => Err(raise(py, &error)),
     }
 }
 
-impl<I: Iterator> ExactSizeIterator for Rows<I> {}
+enum Outside {
+    Memory,
+    Engine(strew::Error),
+}
+
+/// The numbers of strings that lie one after the other.
+fn between<T: Copy + TryInto<usize>>(
+    offsets: &[T],
+    memory: &[u8],
+    missing: Option<&[u8]>,
+) -> Result<Numbered, Outside> {
+    let pairs = offsets.windows(2).map(|pair| {
+        let (start, end) = (pair[0].try_into().ok()?, pair[1].try_into().ok()?);
+        memory.get(start..end)
+    });
+    numbered(pairs, missing)
+}
+
+/// The numbers of strings of which each has a view.
+fn viewing(views: &[u8], memory: &[&[u8]], missing: Option<&[u8]>) -> Result<Numbered, Outside> {
+    let strings = views.chunks_exact(VIEW).map(|view| {
+        let part = |at: usize| {
+            let bytes = view.get(at..)?.first_chunk()?;
+            usize::try_from(i32::from_le_bytes(*bytes)).ok()
+        };
+        let length = part(0)?;
+        if length <= INSIDE {
+            return view.get(4..4 + length);
+        }
+        let start = part(12)?;
+        memory.get(part(8)?)?.get(start..start.checked_add(length)?)
+    });
+    numbered(strings, missing)
+}
+
+/// The numbers of strings; None is one that lies outside of the memory.
+fn numbered<'m>(
+    strings: impl ExactSizeIterator<Item = Option<&'m [u8]>>,
+    missing: Option<&[u8]>,
+) -> Result<Numbered, Outside> {
+    if missing.is_some_and(|missing| missing.len() != strings.len()) {
+        return Err(Outside::Memory);
+    }
+    let is_outside = Cell::new(false);
+    let keys = strings.enumerate().map(|(at, string)| {
+        if missing.is_some_and(|missing| missing[at] != 0) {
+            return None;
+        }
+        if string.is_none() {
+            is_outside.set(true);
+        }
+        string
+    });
+    let made = number_strings(keys).map_err(Outside::Engine)?;
+    match is_outside.get() {
+        true => Err(Outside::Memory),
+        false => Ok(made),
+    }
+}

@@ -7,6 +7,7 @@ that is sorted. The engine finds the different integers by a table or a hash tab
 from __future__ import annotations
 
 import sys
+from importlib import util as _util
 from typing import TYPE_CHECKING
 
 import numpy as _np
@@ -319,7 +320,7 @@ class _Arrow(Column):
         if is_number(array.type):
             return _Numpy(*parts("factorize", "keys", array)).numbered()
         if _is_text(array.type):
-            return _number_strings(pa.chunked_array([array]))
+            return _texts(array)
         try:
             if not isinstance(array, pa.DictionaryArray):
                 array = array.dictionary_encode()
@@ -372,6 +373,28 @@ def _is_text(kind: Any) -> bool:
     return kind in (*texts, pa.binary(), pa.large_binary(), pa.binary_view())
 
 
+def _texts(array: Any) -> tuple[_Array, _Array]:
+    """The numbers of an array of texts or strings of bytes of pyarrow, read where they lie."""
+    kind, count = str(array.type), len(array)
+    if not count:
+        return _np.zeros(0, _np.int64), _np.zeros(0, _np.int64)
+    missing = None
+    if array.null_count:
+        missing = array.is_null().to_numpy(zero_copy_only=False).view(_np.uint8)
+    _, places, *memory = array.buffers()
+    dtype = _np.dtype(_np.int64 if kind.startswith("large") else _np.int32)
+    if kind.endswith("view"):
+        at = _np.frombuffer(places, _np.uint8, 16 * count, 16 * array.offset)
+    else:
+        at = _np.frombuffer(places, dtype, count + 1, dtype.itemsize * array.offset)
+    # A buffer without bytes may be none at all.
+    parts = [
+        _np.frombuffer(part, _np.uint8) if part and part.size else _np.zeros(0, _np.uint8)
+        for part in memory
+    ]
+    return _number_strings(at, parts, missing)
+
+
 class _Polars(Column):
     """A Series of Polars. The values of an Enum are in their own order."""
 
@@ -379,13 +402,19 @@ class _Polars(Column):
         pl: Any = sys.modules["polars"]
         keys = self.given
         dtype = keys.dtype
-        if dtype in (pl.String, pl.Binary):
-            return _number_strings(keys)
+        if dtype in (pl.String, pl.Binary) and _util.find_spec("pyarrow"):
+            return _texts(keys.to_arrow(compat_level=pl.CompatLevel.newest()))
         if _is_object(dtype):
             return _Numpy(_objects(keys)).numbered()
         if dtype == pl.Null:
             return _Numpy(_np.zeros(len(keys)), _np.ones(len(keys), bool)).numbered()
         missing = keys.is_null().to_numpy() if keys.null_count() else None
+        if dtype == pl.String:
+            words = keys.unique().drop_nulls().sort()
+            codes = _physical(keys.cast(pl.Enum(words))).astype(_np.int64)
+            if missing is not None:
+                codes[missing] = -1
+            return _join_keys([codes], [len(words)])
         if dtype == pl.Categorical:
             numbers, first = _Numpy(_physical(keys), missing).numbered()
             order = keys.gather(first).cast(pl.String).arg_sort().to_numpy()

@@ -71,7 +71,8 @@ def add(error: BaseException, more: str) -> None:
 
 def explain_outside(error: BaseException, mode: object) -> None:
     """Adds to an error about a number out of bounds which argument leaves such numbers out."""
-    # What is too large for any size has no limit, and is an error in every mode.
-    outside = getattr(error, "position", None) is not None and error.limit is not None  # type: ignore[attr-defined]
+    message = said(error)
+    # What is too large for any size is an error in every mode, where no size is given.
+    outside = "is out of bounds" in message and not message.endswith("of any size")
     if mode in ("error", "wrap") and outside:
         add(error, 'mode="drop" leaves out what has such a number')
