@@ -66,11 +66,12 @@ def times(text: str) -> Iterator[dict[str, Any]]:
     for title, tables in sections(text):
         for header, _, *rows in tables[:1]:
             for label, *cells in rows:
-                for threads, cell in zip(header[1:], cells, strict=True):
+                for head, cell in zip(header[1:], cells, strict=True):
+                    what, _, threads = head.rpartition(", ")
                     number = re.match(r"[\d.]+$", cell)
                     if "thread" in threads and number is not None:
                         yield {
-                            "what": title,
+                            "what": f"{title}, {what}",
                             "label": f"{header[0]}: {label}",
                             "series": threads,
                             "value": float(cell),
