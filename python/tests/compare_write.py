@@ -138,8 +138,8 @@ def differences(framework):
     key = framework["key"]
     original = "other libraries" if key == "strew" else framework["name"]
     rows = framework.get("difference", [])
-    others = [one for one in rows if one["strew"] != "the same"]
-    alike = [one for one in rows if one["strew"] == "the same"]
+    alike = [one for one in rows if one["strew"] in ("the same", one["original"])]
+    others = [one for one in rows if one not in alike]
     marks = "".join(sorted({f"\n† In {one['also']} too.\n" for one in rows if "also" in one}))
     text = (
         f"\nWhere strew differs, or {original} {'say' if key == 'strew' else 'says'} nothing:\n\n"
