@@ -236,15 +236,6 @@ Reasons for what grows:
   one thread.
 - A sample of the index says where the destination is cut. 64 parts then take at most 1.2 times the
   mean of their updates.
-
-## What was tried
-
-Processor time in ms with 4, 16 and 64 threads, on two cores (Intel Xeon with AVX-512), 2026-11-27:
-
-- W1b in lists: 91, 109, 142; by destination 89, 113, 108. Lists are used, by at most 16 threads.
-- W1b in lists, in rounds of 1 MiB per thread: 122, 178, 242; at once 79, 86, 102. Not used.
-- 2M rows of 64, zipf 1.1, in lists: 136, 155, 206; by destination 123, 178, 238. Not used.
-- W2f in lists: 38, 53, 68; by destination 32, 13 (a trial chose one thread), 33. Not used.
 """
 
 # What stands before the second table.
