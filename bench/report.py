@@ -132,7 +132,7 @@ def _table(rows: list[Row], results: dict[str, Any], titles: bool) -> list[str]:
     heads += ["memory: strew", "peer"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in rows:
-        ratio = row.ratio(row.best)
+        ratio, loop = row.ratio(row.best), row.ratio(row.plain)
         needs = bound(row.workload, results["bandwidth"].get(str(row.threads)))
         share = None if needs is None or row.strew is None else needs / row.strew.median
         missed = f", to reach {row.reach:g}" if row.reached is False else ""
@@ -145,7 +145,7 @@ def _table(rows: list[Row], results: dict[str, Any], titles: bool) -> list[str]:
             ""
             if ratio is None or row.best is None
             else f"**{ratio:.2f}**{_marked(row.best)}{missed}",
-            _standing(row, PLAIN),
+            _standing(row, PLAIN) if loop is None else f"{loop:.2f}",
             "" if share is None else f"{share:.0%}",
             _megabytes(row.strew.bytes if row.strew else None),
             _megabytes(row.best.bytes if row.best else None),
