@@ -107,7 +107,7 @@ def operators(framework):
     """
     rows, heads = framework["operator"], dict(COLUMNS)
     if all(row.get("below_0") == row.get("too_large") for row in rows):
-        heads = {"below_0": "index < 0 or too large"} | heads
+        heads["below_0"] = "index < 0 or too large"
         del heads["too_large"]
     cells = {column: [row[column] for row in rows if column in row] for column in heads}
     alike = {column for column, some in cells.items() if some and some == some[:1] * len(some)}

@@ -19,7 +19,16 @@ import strew
 from compare_adapters import ADAPTERS, BAD_POINTERS, SLICES
 from compare_loops import MEANING, OF_VALUES, ROUNDED, folded, looped
 from compare_table import CELLS, KNOWN, ROWS, TABLE, ways, words
-from compare_write import COLUMNS, DOCUMENT, FRAMEWORKS, Notes, clauses, document, shown
+from compare_write import (
+    COLUMNS,
+    DOCUMENT,
+    FRAMEWORKS,
+    Notes,
+    clauses,
+    document,
+    operators,
+    shown,
+)
 
 CRATE = DOCUMENT.parent / "crates/strew"
 
@@ -653,3 +662,16 @@ def test_what_is_said_of_single_ways_stands_below_the_table_once():
         notes.lines()
         == '\n¹ with `mode="wrap"`: counts from the end; with `mode="drop"`: left out\n'
     )
+
+
+def test_what_holds_for_all_operators_stands_above_the_table():
+    row = {"below_0": "error", "too_large": "error", "dtypes": "all"}
+    rows = [
+        row | {"names": ["a.b"], "nan": "ignored"},
+        row | {"names": ["a.c"], "dtypes": "floats"},
+    ]
+    text = operators({"key": "a", "operator": rows})
+    assert "- index < 0 or too large: error\n- NaN in min/max: ignored\n" in text
+    assert text.endswith("| `b` | all |\n| `c` | floats |\n")
+    alone = operators({"key": "a", "operator": [row | {"names": ["a.b"], "too_large": "0"}]})
+    assert "`b`:\n\n- index < 0: error\n- index too large: 0\n- dtypes: all\n" in alone
