@@ -325,18 +325,26 @@ def _summary(found: dict[Point, dict[str, float]]) -> list[str]:
     return parts
 
 
-def _table(found: dict[Point, dict[str, float]]) -> list[str]:
-    """strew's milliseconds and its ratio: a row for each kind of values, a column per function."""
-    functions = [name for name in FUNCTIONS if any(point.function == name for point in found)]
-    parts = [f"| | {' | '.join(functions)} |", "|---" * (len(functions) + 1) + "|"]
+def _tables(found: dict[Point, dict[str, float]]) -> list[str]:
+    """strew's milliseconds and its ratio: a row for each kind of values, a column per function.
+
+    Rows that were measured with other functions have a table of their own.
+    """
     rows: dict[str, dict[str, str]] = {}
     for point, seconds in found.items():
         where = str(point).removeprefix(f"{point.function}, ")
         ratio = _ratio(seconds)
         told = f"{seconds[OWN] * 1e3:.3g}" + (f" ({ratio:.2f})" if ratio is not None else "")
         rows.setdefault(where, {})[point.function] = told
-    for where, told_of in rows.items():
-        parts.append(f"| {where} | {' | '.join(told_of.get(name, '') for name in functions)} |")
+    parts = []
+    for functions in dict.fromkeys(
+        tuple(name for name in FUNCTIONS if name in told_of) for told_of in rows.values()
+    ):
+        parts += [f"| | {' | '.join(functions)} |", "|---" * (len(functions) + 1) + "|"]
+        for where, told_of in rows.items():
+            if told_of.keys() == set(functions):
+                parts.append(f"| {where} | {' | '.join(told_of[name] for name in functions)} |")
+        parts.append("")
     return parts
 
 
@@ -362,7 +370,7 @@ def markdown(times: Times, versions: dict[str, str]) -> str:
     for threads, found in times.items():
         parts += [f"## {_threads(threads)}", "", *_summary(found), ""]
     for threads, found in times.items():
-        parts += [f"## Milliseconds (ratio), {_threads(threads)}", "", *_table(found), ""]
+        parts += [f"## Milliseconds (ratio), {_threads(threads)}", "", *_tables(found)]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -48,16 +48,15 @@ def bars(text: str) -> tuple[str, list[Bar]]:
     tables = re.split(r"^## (\d+ threads?)$", text, flags=re.MULTILINE)
     if machine is None or len(tables) < 3:
         raise ValueError("docs/bench.md has no line of the machine, or no table of times")
-    rows: dict[str, list[str]] = {}
-    for line in tables[-1].splitlines():
-        cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        if len(cells) > 4 and cells[0] in _WORKLOADS:
-            rows.setdefault(cells[0], cells)
+    # Another section has other tables.
+    lines = [line for line in tables[-1].partition("\n## ")[0].splitlines() if line[:1] == "|"]
+    heads, *cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines] or [[]]
+    rows = {row[0]: dict(zip(heads, row, strict=True)) for row in cells if row[0] in _WORKLOADS}
     found = []
     # A run of a part of the workloads has fewer.
     for workload, title in [(w, t) for w, t in _WORKLOADS.items() if w in rows]:
-        _, _, wide, narrow, best, *_ = rows[workload]
-        own = _TIME.match(narrow if "(int32)" in best else wide)
+        best = rows[workload]["best correct peer"]
+        own = _TIME.match(rows[workload]["strew, int32" if "(int32)" in best else "strew"])
         peer = re.match(r"(\S+)( \(int32\))? ([\d.]+) ms", best)
         if own is None or peer is None:
             raise ValueError(f"docs/bench.md: {workload} has no time in ms")

@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 from .contenders.table import CONTENDERS, PLAIN, STREW
-from .summary import Entry, Row, bound
+from .summary import Claim, Entry, Row, bound
 from .workloads import INDEX
 
 __all__ = ["markdown", "missed", "named", "time_text"]
@@ -41,14 +41,14 @@ def markdown(rows: list[Row], results: dict[str, Any], chart: str | None) -> str
     parts = ["# Benchmarks", "", *_how(results), ""]
     if chart is not None:
         parts += [f"![strew against its peers]({chart})", ""]
-    for threads in sorted({row.threads for row in rows}):
-        among = [row for row in rows if row.threads == threads]
+    by_threads = {
+        threads: [row for row in rows if row.threads == threads]
+        for threads in sorted({row.threads for row in rows})
+    }
+    for place, (threads, among) in enumerate(by_threads.items()):
         parts += [f"## {_threads(threads)}", "", *_mean(among, results["machine"])]
-        parts += [*_table(among, results), ""]
-        if any(row.peers or row.wrong or row.failed for row in among):
-            parts += ["Peer's time / strew's, with an index of the same dtype:", ""]
-            parts += [*_ratios(among), ""]
-    parts += _waits(rows) + _claims(rows) + _not_right(rows)
+        parts += [*_table(among, results, titles=place == 0), ""]
+    parts += _ratios(by_threads) + _waits(rows) + _claims(by_threads) + _not_right(rows)
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -60,7 +60,7 @@ def missed(rows: list[Row]) -> list[str]:
         if row.best is not None and row.reached is False:
             peer = f"{named(row.best)} / strew = {row.ratio(row.best):.2f}"
             lines.append(f"{where}: {peer}, to reach {row.reach:g}")
-        lines += [f"{where}: {claim}" for claim, holds in row.claims() if not holds]
+        lines += [f"{where}: {claim.text}" for claim in row.claims() if not claim.holds]
     return lines
 
 
@@ -88,17 +88,18 @@ def _how(results: dict[str, Any]) -> list[str]:
         "vector instructions of its own or prefetches. For rows of 2, 4, 8 and 16 it is the faster "
         "of two loops: one for any width and one for this width. It runs on one thread in every "
         "table, and is not counted as a peer. Its time for a call of W9 is mostly that of Python's "
-        "ctypes.",
+        "ctypes. *plain / strew* is its time divided by strew's.",
         "",
         f"Indices are {INDEX}. A library that uses int32 by default, as JAX does, has half the "
         "index bytes to read: strew then runs with such an index, too. *ratio* is the peer's time "
         "divided by strew's time with an index of the same dtype. That dtype stands in brackets "
         f"where it is not {INDEX}. Where a library has several ways to write a workload, the right "
-        "one with the smallest ratio counts. The best peer is chosen in the same way.",
+        "one with the smallest ratio counts. The best peer is chosen in the same way. A ratio that "
+        "misses its target in bench/workloads.toml has the target behind it.",
         "",
-        "*bound* is the time that the memory needs at least, and *share* its part of strew's time "
-        f"(with the {INDEX} index). It counts reading the inputs and writing the output once, at "
-        "the highest rate measured in this run"
+        "*share* is the part of strew's time "
+        f"(with the {INDEX} index) that the memory needs at least: for reading the inputs and "
+        "writing the output once, at the highest rate measured in this run"
         + _bandwidth(results["bandwidth"])
         + " *read* is the best "
         "of several ways to read, in 1 to 8 streams, without prefetch. *write* fills. *copy* and "
@@ -123,31 +124,28 @@ def _bandwidth(measured: dict[str, Any]) -> str:
     return f" ({'; '.join(texts)})." if texts else " (which was not measured)."
 
 
-def _table(rows: list[Row], results: dict[str, Any]) -> list[str]:
+def _table(rows: list[Row], results: dict[str, Any], titles: bool) -> list[str]:
     # strew's other indices: those that peers read.
     indices = sorted({index for row in rows for index in row.own} - {INDEX})
-    heads = ["", "workload", "strew", *(f"strew, {index}" for index in indices)]
-    heads += ["best correct peer", "ratio", "to reach", "", "plain", "plain / strew"]
-    heads += ["hugepages", "bound", "share"]
+    heads = ["", *["workload"] * titles, "strew", *(f"strew, {index}" for index in indices)]
+    heads += ["best correct peer", "ratio", "plain / strew", "share"]
     heads += ["memory: strew", "peer"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in rows:
-        ratio, huge = row.ratio(row.best), row.ratio(row.peers.get("torch-hugepages"))
+        ratio, loop = row.ratio(row.best), row.ratio(row.plain)
         needs = bound(row.workload, results["bandwidth"].get(str(row.threads)))
         share = None if needs is None or row.strew is None else needs / row.strew.median
+        missed = f", to reach {row.reach:g}" if row.reached is False else ""
         cells = [
             row.workload.name,
-            row.workload.title,
-            _own(row),
+            *[row.workload.title] * titles,
+            time_text(row.strew) if row.strew else "**no right answer**",
             *(time_text(row.own[index]) if index in row.own else "" for index in indices),
             f"{named(row.best)} {time_text(row.best)}" if row.best else "none",
-            "" if ratio is None or row.best is None else f"**{ratio:.2f}**{_marked(row.best)}",
-            "" if row.reach is None else f"{row.reach:g}",
-            {True: "reached", False: "**not reached**", None: ""}[row.reached],
-            time_text(row.plain) if row.plain else _standing(row, PLAIN),
-            "" if (loop := row.ratio(row.plain)) is None else f"{loop:.2f}",
-            "" if huge is None else f"{huge:.2f}",
-            "" if needs is None else f"{_short(needs * 1e3)} ms",
+            ""
+            if ratio is None or row.best is None
+            else f"**{ratio:.2f}**{_marked(row.best)}{missed}",
+            _standing(row, PLAIN) if loop is None else f"{loop:.2f}",
             "" if share is None else f"{share:.0%}",
             _megabytes(row.strew.bytes if row.strew else None),
             _megabytes(row.best.bytes if row.best else None),
@@ -170,22 +168,31 @@ def _mean(rows: list[Row], machine: dict[str, Any]) -> list[str]:
     ]
 
 
-def _own(row: Row) -> str:
-    """strew's time, and what of it is above a call that does nothing, where that is known."""
-    if row.strew is None:
-        return "**no right answer**"
-    text = time_text(row.strew)
-    return text if row.above_no_op is None else f"{text}; {row.above_no_op:.2f} us above a no-op"
-
-
-def _ratios(rows: list[Row]) -> list[str]:
+def _ratios(by_threads: dict[int, list[Row]]) -> list[str]:
+    """A table with a column for each peer: its ratios with each number of threads."""
+    rows = [row for among in by_threads.values() for row in among]
     taking_part = {name for row in rows for name in (*row.peers, *row.wrong, *row.failed)}
     names = [n for n, c in CONTENDERS.items() if n in taking_part and n != STREW and c.library]
-    lines = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    for row in rows:
-        cells = [_standing(row, name) for name in names]
-        lines.append(f"| {row.workload.name} | {' | '.join(cells)} |")
-    return lines
+    if not names:
+        return []
+    threads = " and ".join(_threads(number) for number in by_threads)
+    lines = [f"Peer's time / strew's with {threads}, with an index of the same dtype:", ""]
+    lines += [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    for workload in dict.fromkeys(row.workload.name for row in rows):
+        among = [row for row in rows if row.workload.name == workload]
+        cells = [_together([_standing(row, name) for row in among]) for name in names]
+        lines.append(f"| {workload} | {' | '.join(cells)} |")
+    return ["## Ratios", "", *lines, ""]
+
+
+def _together(standings: list[str]) -> str:
+    """A peer's ratios, with what they share said once: "wrong", the dtype, or nothing at all."""
+    if len(set(standings)) == 1 and not standings[0][:1].isdigit():
+        return standings[0]
+    marks = {standing.partition(" ")[2] for standing in standings}
+    if len(marks) == 1 and (mark := marks.pop()):
+        return f"{', '.join(standing.partition(' ')[0] for standing in standings)} {mark}"
+    return ", ".join(standing or "-" for standing in standings)
 
 
 def _standing(row: Row, name: str) -> str:
@@ -198,24 +205,46 @@ def _standing(row: Row, name: str) -> str:
 
 
 def _waits(rows: list[Row]) -> list[str]:
-    told = {row.workload.name: row.workload.waits for row in rows if row.workload.waits}
-    lines = [f"- {name}: {waits}" for name, waits in told.items()]
+    """What waits for the same stands in one line."""
+    told: dict[str, list[str]] = {}
+    for row in rows:
+        names = told.setdefault(row.workload.waits, [])
+        names += [row.workload.name] * (row.workload.name not in names)
+    lines = [f"- {', '.join(names)}: {waits}" for waits, names in told.items() if waits]
     return ["## Where the time goes besides bandwidth", "", *lines, ""] if lines else []
 
 
-def _claims(rows: list[Row]) -> list[str]:
-    lines = []
-    for row in rows:
-        for claim, holds in row.claims():
-            word = "holds" if holds else "**does not hold**"
-            lines.append(f"- {row.workload.name}, {_threads(row.threads)}: {claim}: {word}")
-    return ["## Other targets", "", *lines, ""] if lines else []
+def _claims(by_threads: dict[int, list[Row]]) -> list[str]:
+    found: dict[tuple[str, str], dict[int, Claim]] = {}
+    for threads, rows in by_threads.items():
+        for row in rows:
+            for claim in row.claims():
+                found.setdefault((row.workload.name, claim.what), {})[threads] = claim
+    if not found:
+        return []
+    heads = ["", "", "limit", *(_threads(threads) for threads in by_threads)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for (workload, what), claims in found.items():
+        limits = dict.fromkeys(f"{claim.limit:g}" for claim in claims.values())
+        least = "at least" if next(iter(claims.values())).least else "at most"
+        cells = [_claimed(claims.get(threads)) for threads in by_threads]
+        lines.append(f"| {workload} | {what} | {least} {', '.join(limits)} | {' | '.join(cells)} |")
+    return ["## Other targets", "", "**Bold** does not hold.", "", *lines, ""]
+
+
+def _claimed(claim: Claim | None) -> str:
+    if claim is None:
+        return ""
+    return f"{claim.value:.2f}" if claim.holds else f"**{claim.value:.2f}**"
 
 
 def _not_right(rows: list[Row]) -> list[str]:
-    lines = []
+    """What is the same with several numbers of threads stands in one line."""
+    told: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        where = f"{row.workload.name}, {_threads(row.threads)}"
-        lines += [f"- {where}: {name}, {why}" for name, why in row.wrong.items()]
-        lines += [f"- {where}: {name} gave no answer: {why}" for name, why in row.failed.items()]
+        texts = [f"{name}, {why}" for name, why in row.wrong.items()]
+        texts += [f"{name} gave no answer: {why}" for name, why in row.failed.items()]
+        for text in texts:
+            told.setdefault((row.workload.name, text), []).append(_threads(row.threads))
+    lines = [f"- {name}, {' and '.join(t)}: {text}" for (name, text), t in told.items()]
     return ["## Wrong and missing answers", "", *lines, ""] if lines else []

@@ -12,12 +12,13 @@ import fnmatch
 import gc
 import json
 import os
+import re
 import shutil
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from . import scaling_check, scaling_model
 from .processor import here_and_today
 from .scaling_calls import explained
 from .scaling_model import BANDWIDTH, CORES, Part
-from .scaling_rows import ScalingRow, rows
+from .scaling_rows import ELEMENTS, ScalingRow, rows
 
 __all__ = ["MOST", "THREADS", "Cost", "Measured", "costs", "main", "markdown", "over"]
 
@@ -35,6 +36,9 @@ THREADS = [1, 2, 16, 64]
 
 # Processor time by that of one thread, at most, by the number of threads.
 MOST = {2: 1.3, 16: 1.3, 64: 1.5}
+
+# The numbers of cores whose predictions have a column.
+SHOWN = [2, 16, 64, 128]
 
 # Measured calls of each number of threads: quick or not.
 ROUNDS = {True: 3, False: 7}
@@ -151,37 +155,58 @@ def _measure(chosen: list[ScalingRow], quick: bool) -> Iterator[tuple[ScalingRow
         del arrays, spelling
 
 
-def over(costs: list[Cost]) -> list[str]:
-    """Where the processor time grows by more than it may."""
-    found = []
-    for threads, cost in zip(THREADS, costs, strict=True):
-        ratio = cost.processor / costs[0].processor
-        if ratio > MOST.get(threads, 1.0):
-            found.append(f"{ratio:.2f} with {threads} threads")
-    return found
+def over(costs: list[Cost]) -> list[int]:
+    """The numbers of threads with which the processor time grows by more than it may."""
+    return [
+        threads
+        for threads, cost in zip(THREADS, costs, strict=True)
+        if cost.processor / costs[0].processor > MOST.get(threads, 1.0)
+    ]
 
 
-def _line(row: ScalingRow, measured: Measured) -> str:
+def _kind(shared: str) -> tuple[str, str]:
+    """How a run is shared out, without the number of its threads, and that number if it has one."""
+    number = re.search(r"\d+(?= threads)", shared)
+    return re.sub(r"\d+ threads", "threads", shared), number[0] if number else ""
+
+
+def _kinds(found: Iterable[Measured]) -> dict[str, str]:
+    """A letter for each way in which a run is shared out."""
+    kinds = (_kind(measured.parts[-1].shared)[0] for measured in found if measured.parts)
+    return {kind: chr(ord("A") + place) for place, kind in enumerate(dict.fromkeys(kinds))}
+
+
+def _once_if_equal(texts: list[str]) -> str:
+    return ", ".join(texts if len(set(texts)) > 1 else texts[:1])
+
+
+def _line(row: ScalingRow, measured: Measured, kinds: dict[str, str]) -> str:
     found = measured.costs
     first = found[0].processor
     cells = [f"{cost.processor / first:.2f}" for cost in found[1:]]
-    busiest = [f"{cost.busiest:.0%}" for cost in found[1:]]
+    grows = over(found)
+    for place, threads in enumerate(THREADS[1:]):
+        cells[place] = f"**{cells[place]}**" if threads in grows else cells[place]
+    busiest = _once_if_equal([f"{cost.busiest:.0%}" for cost in found[1:]])
     parts = [part for threads in THREADS if (part := measured.part(threads)) is not None]
-    moved = [f"{part.bytes / 1e6:,.0f}" for part in parts]
-    clock = f"{found[0].clock * 1e3:.1f}, {found[1].clock * 1e3:.1f}"
-    numbers = [f"{first * 1e3:.1f}", *cells, ", ".join(busiest), clock, ", ".join(moved)]
-    shared = parts[-1].shared if parts else ""
-    return f"| {row.name} | {row.title} | {' | '.join(numbers)} | {shared} |"
+    moved = _once_if_equal([f"{part.bytes / 1e6:,.0f}" for part in parts])
+    numbers = [f"{first * 1e3:.1f}", *cells, busiest, f"{found[1].clock * 1e3:.1f}", moved]
+    kind, threads_used = _kind(parts[-1].shared) if parts else ("", "")
+    shared = f"{kinds.get(kind, '')} {threads_used}".strip()
+    return f"| {row.name} | {' | '.join(numbers)} | {shared} |"
 
 
 # What stands before the first table.
-_MEASURED = """\
+_MEASURED = f"""\
+Rows W and P are the workloads of [bench.md](bench.md#1-thread). The others are sums of
+{ELEMENTS:,} elements, as values or as rows, into a tenth as many cells.
+
 - *processor*: the time of all threads of a call, in ms with one thread, and by that with more.
 - *busiest*: the part of it that the busiest thread took with 2, 16 and 64 threads. With more
   threads than cores, a thread that runs may take the parts of others that wait.
-- *clock*: the time of the call with 1 and 2 threads, in ms.
+- *clock*: the time of the call with 2 threads, in ms. With 1 it is the processor time.
 - *bytes*: what the run moves with 1, 2, 16 and 64 threads, in MB, by the model of `strew explain`.
-  The last column is how it runs with 64.
+- *with 64*: how the run is shared out among 64 threads, and how many take part:
 """
 
 # What stands behind it.
@@ -211,15 +236,6 @@ Reasons for what grows:
   one thread.
 - A sample of the index says where the destination is cut. 64 parts then take at most 1.2 times the
   mean of their updates.
-
-## What was tried
-
-Processor time in ms with 4, 16 and 64 threads, on two cores (Intel Xeon with AVX-512), 2026-11-27:
-
-- W1b in lists: 91, 109, 142; by destination 89, 113, 108. Lists are used, by at most 16 threads.
-- W1b in lists, in rounds of 1 MiB per thread: 122, 178, 242; at once 79, 86, 102. Not used.
-- 2M rows of 64, zipf 1.1, in lists: 136, 155, 206; by destination 123, 178, 238. Not used.
-- W2f in lists: 38, 53, 68; by destination 32, 13 (a trial chose one thread), 33. Not used.
 """
 
 # What stands before the second table.
@@ -237,20 +253,24 @@ Predicted speed-up by the number of cores, and what binds the run with 64:
 
 
 def _modelled(found: list[tuple[ScalingRow, Measured]]) -> list[str]:
-    head = ["row", *map(str, CORES[1:]), "hottest cell", "with 64"]
-    lines = [*_MODEL.splitlines(), "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    head = ["row", *map(str, SHOWN), "hottest cell", "with 64"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    level = []
     for row, measured in found:
-        if measured.parts:
-            speedups = measured.speedups()
-            numbers = [f"{speedup:.1f}" for speedup, _ in speedups[1:]]
-            bound = speedups[CORES.index(64)][1]
-            hottest = f"{measured.hottest:.1%}"
-            lines.append(f"| {row.name} | {' | '.join(numbers)} | {hottest} | {bound} |")
-    return lines
+        if not measured.parts:
+            continue
+        speedups = measured.speedups()
+        numbers = [f"{speedups[CORES.index(cores)][0]:.1f}" for cores in SHOWN]
+        if set(numbers) == {"1.0"}:
+            level.append(row.name)
+            continue
+        bound = speedups[CORES.index(64)][1]
+        lines.append(f"| {row.name} | {' | '.join(numbers)} | {measured.hottest:.1%} | {bound} |")
+    return [*_MODEL.splitlines(), "", *lines, "", f"No faster with more cores: {'; '.join(level)}."]
 
 
 def markdown(found: list[tuple[ScalingRow, Measured]], rounds: int) -> str:
-    """The measured table, with what grows by more than it may before it, and the model's."""
+    """The measured table, in which what grows by more than it may is bold, and the model's."""
     parts = [
         "# Processor time by the number of threads",
         "",
@@ -260,17 +280,16 @@ def markdown(found: list[tuple[ScalingRow, Measured]], rounds: int) -> str:
         "both longer.",
         "",
         *_MEASURED.splitlines(),
-        "",
     ]
-    grows = [(row, over(measured.costs)) for row, measured in found]
-    grows = [(row, texts) for row, texts in grows if texts]
+    kinds = _kinds(measured for _, measured in found)
+    parts += [f"  - {letter}: {kind}" for kind, letter in kinds.items()] + [""]
+    grow = sum(bool(over(measured.costs)) for _, measured in found)
     most = ", ".join(f"{limit} with {threads}" for threads, limit in MOST.items())
-    parts += [f"{len(found)} rows; {len(grows)} grow by more than {most} threads.", ""]
-    parts += [f"- {row.name}: {', '.join(texts)}" for row, texts in grows] + [""] * bool(grows)
+    parts += [f"{len(found)} rows; {grow} grow by more than {most} threads (**bold**).", ""]
     heads = [f"x {threads}" for threads in THREADS[1:]]
-    head = ["row", "work", "processor, 1", *heads, "busiest", "clock", "bytes", "with 64 threads"]
+    head = ["row", "processor, 1", *heads, "busiest", "clock", "bytes", "with 64"]
     parts += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    parts += [_line(row, measured) for row, measured in found]
+    parts += [_line(row, measured, kinds) for row, measured in found]
     return "\n".join([*parts, "", *_REASONS.splitlines(), "", *_modelled(found)]) + "\n"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from . import data
 from .workloads import Workload, read
 
-__all__ = ["SKEWS", "ScalingRow", "rows", "skewed"]
+__all__ = ["ELEMENTS", "SKEWS", "ScalingRow", "rows", "skewed"]
 
 # Elements of a skewed source.
 ELEMENTS = 1 << 24
@@ -26,7 +26,6 @@ class ScalingRow:
     """What is measured at once."""
 
     name: str
-    title: str
     workload: Workload
     # An index of skewed rows. `None`: the workload's own.
     skew: str = ""
@@ -103,7 +102,7 @@ def rows() -> Iterator[ScalingRow]:
     for workload in workloads.values():
         # Calls of some microseconds use one thread. Gradients need torch, compiled functions JAX.
         if workload.calls == 1 and not workload.has_grad and not workload.jit:
-            yield ScalingRow(workload.name, workload.title, workload)
+            yield ScalingRow(workload.name, workload)
     for width in WIDTHS:
         like = workloads["W2a" if width else "W1b"]
         updates = ELEMENTS // max(width, 1)
@@ -113,6 +112,5 @@ def rows() -> Iterator[ScalingRow]:
         for skew in SKEWS:
             for dtype in ("int64", "int32") if width in (0, 64) else ("int64",):
                 what = f"{shape}, {skew}, {dtype}"
-                title = f"sum, {updates:,} into {cells:,}"
                 workload = dataclasses.replace(sized, name=what)
-                yield ScalingRow(what, title, workload, skew, dtype)
+                yield ScalingRow(what, workload, skew, dtype)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from .contenders.table import CONTENDERS, PLAIN, STREW
 from .workloads import INDEX, Workload
 
-__all__ = ["Entry", "Row", "bound", "row"]
+__all__ = ["Claim", "Entry", "Row", "bound", "row"]
 
 
 @dataclasses.dataclass
@@ -49,6 +49,27 @@ class Entry:
             return min(self.seconds), max(self.seconds)
         low, _, high = statistics.quantiles(self.seconds, n=4, method="inclusive")
         return low, high
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """Something besides the ratio to the best peer that has to hold."""
+
+    what: str
+    value: float
+    limit: float
+    # Whether the limit is the least value, or else the largest.
+    least: bool
+
+    @property
+    def holds(self) -> bool:
+        return self.value >= self.limit if self.least else self.value <= self.limit
+
+    @property
+    def text(self) -> str:
+        if self.least:
+            return f"{self.what} = {self.value:.2f}, to reach {self.limit:g}"
+        return f"{self.value:.2f} {self.what}, at most {self.limit:g}"
 
 
 @dataclasses.dataclass
@@ -97,25 +118,22 @@ class Row:
             return None
         return (self.strew.median - self.no_op.median) * 1e6
 
-    def claims(self) -> list[tuple[str, bool]]:
-        """What else has to hold, and whether it does."""
+    def claims(self) -> list[Claim]:
+        """What else has to hold."""
         found = []
         which = 0 if self.threads == 1 else 1
         for name, ratios in self.workload.reach_of.items():
             ratio = self.ratio(self.peers.get(name))
             if ratio is not None:
-                says = f"{name} / strew = {ratio:.2f}, to reach {ratios[which]:g}"
-                found.append((says, ratio >= ratios[which]))
+                found.append(Claim(f"{name} / strew", ratio, ratios[which], least=True))
         if self.strew is None:
             return found
         if self.twin is not None and self.workload.at_most is not None:
             ratio, most = self.strew.median / self.twin.median, self.workload.at_most[which]
-            says = f"{ratio:.2f} times the time of {self.twin.twin}, at most {most:g}"
-            found.append((says, ratio <= most))
+            found.append(Claim(f"times the time of {self.twin.twin}", ratio, most, least=False))
         if self.above_no_op is not None and self.workload.above_no_op is not None:
-            most = self.workload.above_no_op
-            says = f"{self.above_no_op:.2f} us above a call that does nothing, at most {most:g}"
-            found.append((says, self.above_no_op <= most))
+            what, most = "us above a call that does nothing", self.workload.above_no_op
+            found.append(Claim(what, self.above_no_op, most, least=False))
         return found
 
 

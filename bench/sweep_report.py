@@ -27,18 +27,29 @@ Times = dict[str, dict[str, dict[str, float]]]
 
 
 def steps(times: Times) -> str:
-    """A line for the largest step of each line of the sweep."""
-    texts = []
-    for threads, found in times.items():
-        for title, line in LINES.items():
-            ratio, left, right = largest_step(line, found[title])
-            where = "between neighbours"
-            if not line.ordered:
-                where = "at one size" if line.along == "dtype" else "between any two"
-            texts.append(
-                f"{_threads(threads)}, {title}: largest step {where} {ratio:.2f} ({left}, {right})"
-            )
-    return "\n".join(texts)
+    """A table with the largest step of each line of the sweep, and the points beside it."""
+    lines = _head(["", "largest step", *map(_threads, times)])
+    for title, line in LINES.items():
+        where = "between neighbours"
+        if not line.ordered:
+            where = "at one size" if line.along == "dtype" else "between any two"
+        found = [largest_step(line, of[title]) for of in times.values()]
+        cells = [f"{ratio:.2f} ({left}, {right})" for ratio, left, right in found]
+        lines.append(f"| {title} | {where} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _head(heads: list[str]) -> list[str]:
+    return [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+
+
+def _groups() -> dict[str, dict[str, str]]:
+    """The titles of the lines along the same thing: what is before the comma, and then behind."""
+    groups: dict[str, dict[str, str]] = {}
+    for title in LINES:
+        group, _, rest = title.partition(", ")
+        groups.setdefault(group, {})[rest] = title
+    return groups
 
 
 def markdown(times: Times) -> str:
@@ -54,15 +65,16 @@ def markdown(times: Times) -> str:
         "![nanoseconds per element](sweep.svg)",
         "",
     ]
-    parts += [f"- {text}" for text in steps(times).splitlines()] + [""]
-    parts += [*EXPLAINED.splitlines(), ""]
+    parts += [*steps(times).splitlines(), "", *EXPLAINED.splitlines(), ""]
     if caches := _caches():
         parts += [f"Caches of the machine, nearest first: {', '.join(caches)}.", ""]
-    for title, line in LINES.items():
-        parts += [f"## {title}", "", f"| {line.along} | {' | '.join(map(_threads, times))} |"]
-        parts.append("|---" * (len(times) + 1) + "|")
-        for label in line.points:
-            cells = [f"{found[title][label]:.3f}" for found in times.values()]
+    for group, titles in _groups().items():
+        columns = [(rest, title, threads) for rest, title in titles.items() for threads in times]
+        first = LINES[next(iter(titles.values()))]
+        heads = [f"{rest}, {_threads(threads)}" for rest, _, threads in columns]
+        parts += [f"## {group}", "", *_head([first.along, *heads])]
+        for label in first.points:
+            cells = [f"{times[threads][title][label]:.3f}" for _, title, threads in columns]
             parts.append(f"| {label} | {' | '.join(cells)} |")
         parts.append("")
     return "\n".join(parts).rstrip() + "\n"
@@ -97,10 +109,7 @@ def draw(times: Times, path: Path) -> None:
     from .chart import style
 
     style()
-    # What is before the comma is the panel.
-    groups: dict[str, list[str]] = {}
-    for title in LINES:
-        groups.setdefault(title.split(",")[0], []).append(title)
+    groups = {group: list(titles.values()) for group, titles in _groups().items()}
     figure, panels = pyplot.subplots(2, 2, figsize=(12, 8.5), layout="constrained")
     for panel, (group, titles) in zip(panels.flat, groups.items(), strict=True):
         for number, title in enumerate(titles):

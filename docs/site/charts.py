@@ -41,22 +41,23 @@ def _cells(line: str) -> list[str]:
 
 def ratios(text: str) -> Iterator[dict[str, Any]]:
     """Each library's time divided by strew's, by workload and number of threads."""
-    for title, tables in sections(text):
-        threads = re.fullmatch(r"(\d+) threads?", title)
-        if threads is None or len(tables) < 2:
-            continue
-        names = {row[0]: row[1] for row in tables[0][2:]}
-        header, _, *rows = tables[1]
-        for workload, *cells in rows:
-            for library, cell in zip(header[1:], cells, strict=True):
-                number = re.match(r"[\d.]+", cell)
+    found = dict(sections(text))
+    measured = [title for title in found if re.fullmatch(r"\d+ threads?", title)]
+    if not measured or not found.get("Ratios"):
+        return
+    names = {row[0]: row[1] for row in found[measured[0]][0][2:]}
+    header, _, *rows = found["Ratios"][0]
+    for workload, *cells in rows:
+        for library, cell in zip(header[1:], cells, strict=True):
+            for title, part in zip(measured, cell.split(", "), strict=False):
+                number = re.match(r"[\d.]+", part)
                 if number is not None:
                     yield {
-                        "threads": threads[0],
+                        "threads": title,
                         "label": f"{workload}: {names.get(workload, '')}",
                         "series": library,
                         "value": float(number[0]),
-                        "shown": cell,
+                        "shown": part,
                     }
 
 
@@ -65,11 +66,12 @@ def times(text: str) -> Iterator[dict[str, Any]]:
     for title, tables in sections(text):
         for header, _, *rows in tables[:1]:
             for label, *cells in rows:
-                for threads, cell in zip(header[1:], cells, strict=True):
+                for head, cell in zip(header[1:], cells, strict=True):
+                    what, _, threads = head.rpartition(", ")
                     number = re.match(r"[\d.]+$", cell)
                     if "thread" in threads and number is not None:
                         yield {
-                            "what": title,
+                            "what": f"{title}, {what}",
                             "label": f"{header[0]}: {label}",
                             "series": threads,
                             "value": float(cell),

@@ -375,6 +375,10 @@ def test_what_is_to_be_reached_depends_on_threads():
     assert summary.row(ALL["W1a"], 2, entries).reached is True
 
 
+def said(row):
+    return [(claim.text, claim.holds) for claim in row.claims()]
+
+
 def test_twins_and_calls_that_do_nothing():
     entries = [
         entry("strew", 1.2, spelling="itself"),
@@ -382,11 +386,11 @@ def test_twins_and_calls_that_do_nothing():
     ]
     row = summary.row(ALL["W1a-noself"], 1, entries)
     assert row.strew is entries[0] and row.twin is entries[1]
-    assert row.claims() == [("1.20 times the time of W1a-self, at most 1.1", False)]
+    assert said(row) == [("1.20 times the time of W1a-self, at most 1.1", False)]
     entries = [entry("strew", 2e-6), entry("strew", 1e-6, counts=False, spelling="no-op")]
     row = summary.row(ALL["W9"], 1, entries)
     assert row.strew is entries[0]
-    assert row.claims() == [("1.00 us above a call that does nothing, at most 1.5", True)]
+    assert said(row) == [("1.00 us above a call that does nothing, at most 1.5", True)]
 
 
 def test_the_bound_is_all_bytes_at_the_highest_rate():
@@ -418,8 +422,7 @@ def test_the_report_says_what_is_wrong_and_what_is_reached():
     ]
     text, missed = told(entries)
     line = next(line for line in text.splitlines() if line.startswith("| W1a"))
-    assert "| 1.00 ms (1.00-1.00) | numpy 2.00 ms (2.00-2.00) | **2.00** | 1.1 | reached |" in line
-    assert "| reached | 3.00 ms (3.00-3.00) | 3.00 |" in line
+    assert "| 1.00 ms (1.00-1.00) | numpy 2.00 ms (2.00-2.00) | **2.00** | 3.00 |" in line
     assert "| W1a | 2.00 | wrong | failed |" in text
     assert "time / strew's: **2.00**, over 1 of 1 rows, on Some CPU." in text
     assert "- W1a, 1 thread: jax, f: half of it" in text
@@ -434,7 +437,7 @@ def test_the_report_marks_ratios_of_another_index():
     text, missed = told(entries)
     assert "|  | workload | strew | strew, int32 | best correct peer |" in text
     times = "2.00 ms (2.00-2.00) | 1.00 ms (1.00-1.00) | jax (int32) 0.90 ms (0.90-0.90)"
-    assert f"{times} | **0.90** (int32) | 1.1 | **not reached** |" in text
+    assert f"{times} | **0.90** (int32), to reach 1.1 |" in text
     assert "| W1a | 4.50 | 0.90 (int32) |" in text
     assert missed == ["W1a, 1 thread: jax (int32) / strew = 0.90, to reach 1.1"]
 
@@ -442,8 +445,25 @@ def test_the_report_marks_ratios_of_another_index():
 def test_the_report_says_what_a_call_costs():
     entries = [entry("strew", 3e-6), entry("strew", 1e-6, counts=False, spelling="no-op")]
     text, missed = told(entries, "W9")
-    assert "| 3.00 us (3.00-3.00); 2.00 us above a no-op |" in text
+    assert "| 3.00 us (3.00-3.00) |" in text
+    assert "| W9 | us above a call that does nothing | at most 1.5 | **2.00** |" in text
     assert missed == ["W9, 1 thread: 2.00 us above a call that does nothing, at most 1.5"]
+
+
+def test_ratios_and_targets_of_all_threads_stand_together():
+    one = [entry("strew", 1e-3), entry("torch", 2e-3), entry("jax", 3e-3, wrong="x")]
+    two = [entry("strew", 1e-3), entry("torch", 4e-3), entry("jax", 3e-3, wrong="x")]
+    rows = [summary.row(ALL["W5a"], 1, one), summary.row(ALL["W5a"], 2, two)]
+    machine = dict.fromkeys(["processor", "processors", "instructions", "memory", "python"], "x")
+    results = {"date": "d", "machine": machine, "versions": {}, "repeat": 7, "bandwidth": {}}
+    text = report.markdown(rows, results, None)
+    assert "Peer's time / strew's with 1 thread and 2 threads" in text
+    assert "| W5a | 2.00, 4.00 | wrong |" in text
+    assert "- W5a, 1 thread and 2 threads: jax, f: x" in text
+    # The title of a workload stands in the first table.
+    assert text.count(ALL["W5a"].title) == 1
+    assert report._together(["2.00 (int32)", "3.00 (int32)"]) == "2.00, 3.00 (int32)"
+    assert report._together(["2.00", ""]) == "2.00, -" and report._together(["", ""]) == ""
 
 
 def test_the_largest_step():
@@ -529,17 +549,31 @@ def test_rows_of_scaling_need_numpy_alone():
     assert not any(w.jit or w.has_grad or w.calls > 1 for w in workloads_of_rows)
 
 
-def test_processor_time_that_grows_is_listed():
+def test_processor_time_that_grows_is_bold():
     first, second, *_ = scaling_rows.rows()
     assert len({row.name for row in scaling_rows.rows()}) == len(list(scaling_rows.rows()))
     grows, level = measured(0.0, 10, 10, 14, 14.9), measured(0.25, 10, 12, 12, 14)
-    assert scaling.over(grows.costs) == ["1.40 with 16 threads"]
+    assert scaling.over(grows.costs) == [16]
     text = scaling.markdown([(first, grows), (second, level)], 3)
     assert "2 rows; 1 grow by more" in text
-    assert f"- {first.name}: 1.40 with 16 threads" in text
-    assert f"| {second.name} | {second.title} | 10.0 | 1.20 | 1.20 | 1.40 |" in text
+    assert f"| {first.name} | 10.0 | 1.00 | **1.40** | 1.49 | 50% |" in text
+    assert f"| {second.name} | 10.0 | 1.20 | 1.20 | 1.40 | 50% | 12.0 | 2 | A |" in text
+    assert "  - A: in-order; shared\n" in text
     line = next(line for line in text.splitlines() if line.endswith("| 25.0% | b |"))
-    assert line == f"| {second.name} | 2.0 | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 | 25.0% | b |"
+    assert line == f"| {second.name} | 2.0 | 4.0 | 4.0 | 4.0 | 25.0% | b |"
+
+
+def test_rows_that_more_cores_do_not_help_are_named():
+    first, second, *_ = scaling_rows.rows()
+    text = scaling.markdown(
+        [(first, measured(1.0, 9, 9, 9, 9)), (second, measured(0, 9, 9, 9, 9))], 3
+    )
+    assert text.endswith(f"\nNo faster with more cores: {first.name}.\n")
+
+
+def test_how_a_run_is_shared_out_has_a_letter_and_its_threads():
+    assert scaling._kind("grouped; 40 threads each") == ("grouped; threads each", "40")
+    assert scaling._kind("in-order; no, one thread") == ("in-order; no, one thread", "")
 
 
 def test_the_model_is_what_the_tool_says():

@@ -19,7 +19,16 @@ import strew
 from compare_adapters import ADAPTERS, BAD_POINTERS, SLICES
 from compare_loops import MEANING, OF_VALUES, ROUNDED, folded, looped
 from compare_table import CELLS, KNOWN, ROWS, TABLE, ways, words
-from compare_write import COLUMNS, DOCUMENT, FRAMEWORKS, clauses, document, shown
+from compare_write import (
+    COLUMNS,
+    DOCUMENT,
+    FRAMEWORKS,
+    Notes,
+    clauses,
+    document,
+    operators,
+    shown,
+)
 
 CRATE = DOCUMENT.parent / "crates/strew"
 
@@ -637,3 +646,32 @@ def test_a_cell_shows_all_of_its_clauses():
     assert shown(["ignored", "a NaN in data stays"]) == "ignored; a NaN in data stays"
     cell = {"otherwise": "0", "add, max, min": "1", '`mode="clip"`': "the nearest"}
     assert shown(cell) == '0; add, max and min: 1; with `mode="clip"`: the nearest'
+
+
+def test_what_is_said_of_single_ways_stands_below_the_table_once():
+    long = {
+        "otherwise": "error",
+        '`mode="wrap"`': "counts from the end",
+        '`mode="drop"`': "left out",
+    }
+    notes = Notes()
+    assert notes.shown(long) == notes.shown(long | {"otherwise": "error"}) == "error¹"
+    assert notes.shown({"otherwise": "0", "prod": "1"}) == "0; prod: 1"
+    assert notes.shown("cannot occur") == "cannot occur" and notes.shown("") == ""
+    assert (
+        notes.lines()
+        == '\n¹ with `mode="wrap"`: counts from the end; with `mode="drop"`: left out\n'
+    )
+
+
+def test_what_holds_for_all_operators_stands_above_the_table():
+    row = {"below_0": "error", "too_large": "error", "dtypes": "all"}
+    rows = [
+        row | {"names": ["a.b"], "nan": "ignored"},
+        row | {"names": ["a.c"], "dtypes": "floats"},
+    ]
+    text = operators({"key": "a", "operator": rows})
+    assert "- index < 0 or too large: error\n- NaN in min/max: ignored\n" in text
+    assert text.endswith("| `b` | all |\n| `c` | floats |\n")
+    alone = operators({"key": "a", "operator": [row | {"names": ["a.b"], "too_large": "0"}]})
+    assert "`b`:\n\n- index < 0: error\n- index too large: 0\n- dtypes: all\n" in alone

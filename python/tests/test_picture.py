@@ -11,12 +11,21 @@ TEXT = """
 2026-01-02; 2 processors; Python 3.11.7.
 
 ## 1 thread
-| W2a | rows | 9.00 ms (1-2) |  | torch 10.0 ms (1-2) | **1.11** |
+|  | workload | strew | strew, int32 | best correct peer |
+|---|---|---|---|---|
+| W2a | rows | 9.00 ms (1-2) |  | torch 10.0 ms (1-2) |
 
 ## 2 threads
-| W2a | rows | 3.00 ms (1-2) | 2.50 ms (1-2) | jax (int32) 7.50 ms (7-8) | **3.00** (int32) |
-| W6 | product | 4.0 ms (3-5) |  | torch 2.0 ms (1-3) | **0.50** |
-| W99 | another | 4.0 ms (3-5) |  | torch 2.0 ms (1-3) | **0.50** |
+|  | strew | strew, int32 | best correct peer |
+|---|---|---|---|
+| W2a | 3.00 ms (1-2) | 2.50 ms (1-2) | jax (int32) 7.50 ms (7-8) |
+| W6 | 4.0 ms (3-5) |  | torch 2.0 ms (1-3) |
+| W99 | 4.0 ms (3-5) |  | torch 2.0 ms (1-3) |
+
+## Ratios
+| | torch |
+|---|---|
+| W2a | 1.11, 3.50 |
 """
 
 

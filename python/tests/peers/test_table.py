@@ -224,9 +224,14 @@ def cell(row, check):
 
 
 def table():
-    rows = dict.fromkeys(case.row for case in cases.CASES)
-    lines = [["", *CHECKS], ["---"] * (len(CHECKS) + 1)]
-    lines += [[f"`{row}`", *(cell(row, check) for check in CHECKS)] for row in rows]
+    """Functions of which the same was seen share a row."""
+    rows = {}
+    for row in dict.fromkeys(case.row for case in cases.CASES):
+        module, _, function = row.rpartition(".")
+        seen = (module, *(cell(row, check) for check in CHECKS))
+        rows.setdefault(seen, []).append(f"`{function}`")
+    lines = [["module", "functions", *CHECKS], ["---"] * (len(CHECKS) + 2)]
+    lines += [[f"`{module}`", ", ".join(names), *cells] for (module, *cells), names in rows.items()]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
