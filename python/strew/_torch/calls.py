@@ -39,11 +39,13 @@ from .registry import has_derivative, has_eager_derivative, is_eager, library
 from .tensors import batched, copied, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, ClassVar, TypeAlias
 
     from torch import Tensor
 
+    # Names of tensors for values of an argument.
+    KeepsFor: TypeAlias = Mapping[str | None, tuple[str, ...]]
     # A gradient for each differentiable argument; a single one alone. None stands for zero.
     Gradients: TypeAlias = Tensor | Sequence[Tensor | None] | None
     # A tangent for each result; a single one alone, also if others have no derivative.
@@ -71,7 +73,8 @@ class Call:
     #: have a derivative, or a lazy conj or neg, which takes 0.4 microseconds.
     integers: tuple[str, ...] = ()
 
-    #: The arguments with a derivative. The shape of an argument `x` is kept as `x_shape`.
+    #: The arguments with a derivative. The shape of an argument `x` is kept as `x_shape`, that of
+    #: the first result as `result_shape`.
     differentiable: tuple[str, ...] = ()
 
     #: For each result an argument of the same shape and dtype. None: `empty` makes the results.
@@ -83,8 +86,15 @@ class Call:
     #: How many of the results, at their end, have no derivative.
     constants: int = 0
 
-    #: The tensors that derivatives need: of arguments and results. `prepare` can set others.
+    #: The tensors that derivatives need: of arguments and results.
     keeps: tuple[str, ...] = ()
+
+    #: The same for some values of the argument `reduce`.
+    keeps_for: ClassVar[KeepsFor] = {}
+
+    #: Whether what is kept depends on more than that, so that `prepare` and `kept` see a whole call
+    #: at its end. To make one takes 2 microseconds of a small call, so others do it in backward.
+    keeps_early = False
 
     #: For each differentiable argument, whether its gradient is needed; set before `backward`, if
     #: there are several.
@@ -103,9 +113,10 @@ class Call:
         def __getattr__(self, argument: str) -> Any: ...
 
     def prepare(self) -> None:
-        """Computes what derivatives need, from arguments and results.
+        """Computes what derivatives need, before each of them, from what was kept.
 
-        Attributes that are set here are kept. None of them may be a tensor.
+        With `keeps_early` it is called once, before anything is kept, and the attributes that it
+        sets are kept. None of them may be a tensor.
         """
 
     def kept(self) -> Sequence[Tensor | None]:
@@ -369,10 +380,44 @@ def _function(run: Callable[..., Any], of: type[Call]) -> Any:
     wanted_of = itemgetter(*places)
     # What stands around the gradient where only one argument has any.
     before, behind = (None,) * places[0], (None,) * (len(names) - places[0] - 1)
-    result, has_one_result = results[0], len(results) == 1
-    shapes = [(at, f"{names[at]}_shape") for at in places]
+    has_one_result = len(results) == 1
     forgotten = dict.fromkeys((*of.tensors, *results))
-    count, single = len(names), len(places) == 1
+    count, single, early = len(names), len(places) == 1, of.keeps_early
+
+    # What is kept beside tensors, by name: shapes, and other arguments, which may be called so, too.
+    others = [name for name in names if name not in of.tensors]
+    others_of = _getter([names.index(name) for name in others])
+    of_shapes = [f"{name}_shape" for name in of.differentiable]
+    kept_names = ("result_shape", *of_shapes, *others)
+    # The tensors that are kept.
+    both = (*names, *results)
+    keeps_of = {key: (kept, _getter(map(both.index, kept))) for key, kept in of.keeps_for.items()}
+    usual = of.keeps, _getter(map(both.index, () if early else of.keeps))
+    reduce_at = names.index("reduce") if keeps_of else None
+
+    def begun(ctx: Any, arguments: Sequence[Any], output: Any) -> Sequence[Any]:
+        """Keeps all but tensors; returns the tensors to save."""
+        first = output if has_one_result else output[0]
+        shapes = [None if arguments[at] is None else arguments[at].shape for at in places]
+        ctx.call = (first.shape, *shapes, *others_of(arguments))
+        tensors_of = usual[1]
+        if reduce_at is not None:
+            tensors_of = keeps_of.get(arguments[reduce_at], usual)[1]
+        return tensors_of((*arguments, output) if has_one_result else (*arguments, *output))
+
+    def begun_early(ctx: Any, arguments: Sequence[Any], output: Any) -> Sequence[Any]:
+        call = of(*arguments)
+        own = call.__dict__
+        own.update(zip(results, (output,) if has_one_result else output, strict=True))
+        for name, at in zip(of_shapes, places, strict=True):
+            if arguments[at] is not None:
+                own[name] = arguments[at].shape
+        call.prepare()
+        saved = call.kept()
+        # What was saved must not be referred to in another way: that would be a cycle.
+        own.update(forgotten)
+        ctx.call = own
+        return saved
 
     # Not `torch.autograd.Function`, which would go through all of `torch.func`'s transforms again:
     # the dispatcher brings a call to the level of one of them, and calls past it have none.
@@ -381,26 +426,12 @@ def _function(run: Callable[..., Any], of: type[Call]) -> Any:
         def forward(ctx: Any, *arguments: Any) -> Any:
             output = run(*arguments)
             ctx.set_materialize_grads(False)
-            call = of(*arguments)
-            own = call.__dict__
-            if has_one_result:
-                own[result] = output
-            else:
-                for k, name in enumerate(results):
-                    own[name] = output[k]
-            for at, shape in shapes:
-                if arguments[at] is not None:
-                    own[shape] = arguments[at].shape
-            call.prepare()
-            saved = call.kept()
+            saved = begun_early(ctx, arguments, output) if early else begun(ctx, arguments, output)
             ctx.save_for_backward(*saved)
             if forward_ad._current_level >= 0:
                 ctx.save_for_forward(*saved)
             if constants:
                 ctx.mark_non_differentiable(*output[-constants:])
-            # What was saved must not be referred to in another way: that would be a cycle.
-            own.update(forgotten)
-            ctx.call = own
             return output
 
         @staticmethod
@@ -428,11 +459,30 @@ def _function(run: Callable[..., Any], of: type[Call]) -> Any:
     def restored(ctx: Any) -> Call:
         # Another one for each time, which has the tensors only as long as it is in use.
         call = of.__new__(of)
-        call.__dict__ = ctx.call.copy()
-        call.restore(ctx.saved_tensors)
+        own = call.__dict__
+        if early:
+            own.update(ctx.call)
+            call.restore(ctx.saved_tensors)
+            return call
+        own.update(forgotten)
+        own.update(zip(kept_names, ctx.call, strict=True))
+        keeps = usual[0] if reduce_at is None else keeps_of.get(own["reduce"], usual)[0]
+        own.update(zip(keeps, ctx.saved_tensors, strict=True))
+        call.prepare()
         return call
 
     return Function
+
+
+def _getter(places: Iterable[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Finds some elements of a sequence, however few."""
+    places = list(places)
+    if len(places) > 1:
+        return itemgetter(*places)
+    if not places:
+        return lambda all_: ()
+    (at,) = places
+    return lambda all_: (all_[at],)
 
 
 def _autograd(overload: Any, call: type[Call]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ import torch
 
 from ..calls import Call
 from ..tensors import as_tensor, at_least_1d, at_least_1d_shape
-from .function import LINEAR, Function
+from .function import Function
 from .scatter import (
     expanded_along,
     gather,
@@ -85,10 +85,7 @@ class IndexReduce(Slices, ScatterReduce):
 
     row = "torch.index_reduce"
     integers = ()
-
-    def prepare(self) -> None:
-        linear = self.reduce in LINEAR
-        self.keeps = ("index",) if linear else ("index", "input", "source", "result")
+    keeps = ("index", "input", "source", "result")
 
     def backward(self, grad: Tensor) -> Gradients:
         self._repeat_index()

@@ -87,6 +87,8 @@ masked_scatter = Function(MaskedScatter)
 class Indexed(Call):
     """A call with a list of indices, in which None stands for a whole axis."""
 
+    keeps_early = True
+
     def kept(self) -> Sequence[Tensor]:
         self.whole = [index is None for index in self.indices]
         return [index for index in self.indices if index is not None]

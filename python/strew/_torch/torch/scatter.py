@@ -16,11 +16,11 @@ from .scatter_reduce import ScatterReduce
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, ClassVar
 
     from torch import Tensor
 
-    from ..calls import Batch, Batched, Gradients, Tangent, Tangents
+    from ..calls import Batch, Batched, Gradients, KeepsFor, Tangent, Tangents
     from ..tensors import Shape
 
 
@@ -103,12 +103,12 @@ class ScatterSrc(ScatterReduce):
     row = "torch.scatter"
     integers = ()
     keeps = ("index",)
+    keeps_for: ClassVar[KeepsFor] = {"multiply": ScatterReduce.keeps}
 
     def prepare(self) -> None:
         if self.reduce is not None:
             self.reduce: Any = _NAMES[self.reduce]
             self.include_self = True
-            super().prepare()
 
     def backward(self, grad: Tensor) -> Gradients:
         if self.reduce is not None:

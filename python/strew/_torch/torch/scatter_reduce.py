@@ -12,11 +12,11 @@ from .function import LINEAR, Function
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
     from torch import Tensor
 
-    from ..calls import Batch, Batched, Gradients, Tangent, Tangents
+    from ..calls import Batch, Batched, Gradients, KeepsFor, Tangent, Tangents
 
 
 class ScatterReduce(AlongAxis):
@@ -24,10 +24,8 @@ class ScatterReduce(AlongAxis):
     integers: tuple[str, ...] = ("index",)
     differentiable = ("input", "src")
     like = ("input",)
-
-    def prepare(self) -> None:
-        linear = self.reduce in LINEAR
-        self.keeps = ("index",) if linear else ("index", "input", "src", "result")
+    keeps: tuple[str, ...] = ("index", "input", "src", "result")
+    keeps_for: ClassVar[KeepsFor] = dict.fromkeys(LINEAR, ("index",))
 
     def backward(self, grad: Tensor) -> Gradients:
         to_input, to_src = self.wanted
@@ -55,6 +53,8 @@ class ScatterReduceBackward(Call):
     integers = ("index",)
     differentiable = ("grad", "input", "src")
     results = ("of_input", "of_src")
+    keeps = ("index", "input", "src", "result")
+    keeps_for: ClassVar[KeepsFor] = {"prod": (*keeps, "grad")}
 
     @staticmethod
     def run(*arguments: Any) -> tuple[Tensor, Tensor]:
@@ -72,8 +72,6 @@ class ScatterReduceBackward(Call):
 
     def prepare(self) -> None:
         self.into = self.input is not None
-        kept = ("index", "input", "src", "result")
-        self.keeps = (*kept, "grad") if self.reduce == "prod" else kept
 
     def backward(self, input_g: Tangent, src_g: Tangent) -> Gradients:
         like = src_g if input_g is None else input_g
@@ -131,10 +129,8 @@ class ScatterReduceTangent(AlongAxis):
     integers = ("index",)
     differentiable = ("input_t", "src_t", "input", "src")
     like = ("input",)
-
-    def prepare(self) -> None:
-        kept = ("index", "input", "src", "result")
-        self.keeps = (*kept, "input_t", "src_t") if self.reduce == "prod" else kept
+    keeps = ("index", "input", "src", "result")
+    keeps_for: ClassVar[KeepsFor] = {"prod": (*keeps, "input_t", "src_t")}
 
     def backward(self, grad: Tensor) -> Gradients:
         of_tangents = self.apply(scatter_reduce_backward, grad=grad, to_input=True, to_src=True)

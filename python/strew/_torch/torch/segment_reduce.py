@@ -15,11 +15,11 @@ from ..tensors import as_tensor, plain
 from .scatter_reduce import scatter_reduce_backward, scatter_reduce_tangent
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, ClassVar
 
     from torch import Tensor
 
-    from ..calls import Batch, Batched, Gradients, Tangents
+    from ..calls import Batch, Batched, Gradients, KeepsFor, Tangents
 
 _NAMES = {"max": "amax", "min": "amin"}
 
@@ -32,6 +32,8 @@ class SegmentReduce(Call):
     row = "torch.segment_reduce"
     integers = ("lengths", "offsets")
     differentiable = ("data",)
+    keeps = ("lengths", "offsets", "data", "result")
+    keeps_for: ClassVar[KeepsFor] = dict.fromkeys(("sum", "mean"), ("lengths", "offsets"))
 
     def empty(self) -> Tensor:
         shape = list(self.data.shape)
@@ -42,10 +44,8 @@ class SegmentReduce(Call):
         return self.lengths.shape[-1] if self.offsets is None else self.offsets.shape[-1] - 1
 
     def prepare(self) -> None:
-        self.axis: int = self.axis % max(self.data.dim(), 1)
+        self.axis: int = self.axis % max(len(self.data_shape), 1)
         self.name_in_scatter_reduce = _NAMES.get(self.reduce, self.reduce)
-        linear = self.reduce in ("sum", "mean")
-        self.keeps = ("lengths", "offsets", *(() if linear else ("data", "result")))
 
     def _index(self) -> Tensor:
         """The group of each element of `data`. Elements of no group are in one more."""

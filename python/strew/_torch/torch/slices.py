@@ -22,6 +22,7 @@ class Part(Call):
 
     differentiable = ("input", "src")
     like = ("input",)
+    keeps_early = True
     #: The arguments that are axes of `input`.
     axes: tuple[str, ...] = ("dim",)
 

@@ -49,8 +49,9 @@ def _known(dim_size: int | None, index: Tensor) -> Any:
 
 class Composite(OfGroups):
     def prepare(self) -> None:
-        self.dim: int = self.dim % self.src.dim()
-        self.count = 0 if 0 in self.src.shape else self.src.shape[self.dim]
+        shape = self.src_shape
+        self.dim: int = self.dim % len(shape)
+        self.count = 0 if 0 in shape else shape[self.dim]
 
     def expect_one_forward_mode(self) -> None:
         """Raises under nested forward modes: saved tensors lack the tangent of the outer one."""
@@ -82,13 +83,14 @@ def _shows(eps: float, dtype: torch.dtype) -> bool:
 class OfElements(Composite):
     """A composite with a result for each element."""
 
+    keeps: tuple[str, ...] = ("index", "result")
+
     def empty(self) -> Tensor:
         return self.src.new_empty(self.src.shape)
 
     def prepare(self) -> None:
         super().prepare()
         self.dim_size: Any = _known(self.dim_size, self.index)
-        self.keeps = ("index", "result")
 
 
 class ScatterSoftmax(OfElements):
@@ -114,6 +116,7 @@ class ScatterLogSoftmax(OfElements):
         " -> Tensor"
     )
     row = "torch_scatter.scatter_log_softmax"
+    keeps_early = True
 
     def prepare(self) -> None:
         super().prepare()
@@ -147,7 +150,7 @@ class IntoGroups(Composite):
 
     def prepare(self) -> None:
         super().prepare()
-        self.dim_size = self.result.shape[self.dim]
+        self.dim_size = self.result_shape[self.dim]
 
 
 class ScatterLogsumexp(IntoGroups):

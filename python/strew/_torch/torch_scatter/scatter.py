@@ -12,11 +12,11 @@ from ..tensors import as_tensor, zeros_if_none
 from ..torch.scatter_reduce import scatter_reduce_backward, scatter_reduce_tangent
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, ClassVar
 
     from torch import Tensor
 
-    from ..calls import Batch, Batched, Gradients, Registered, Tangent, Tangents
+    from ..calls import Batch, Batched, Gradients, KeepsFor, Registered, Tangent, Tangents
     from ..tensors import Shape
 
 #: Up to how many elements torch's own gather is faster: 2x at 100,000 of float32, level at 1M.
@@ -93,11 +93,12 @@ class OfGroups(Call):
 class Scatter(OfGroups):
     schema = "scatter(Tensor src, Tensor index, int dim, SymInt? dim_size, str reduce) -> Tensor"
     row = "torch_scatter.scatter"
+    keeps = ("index",)
+    keeps_for: ClassVar[KeepsFor] = {"mul": ("index", "src", "result")}
 
     def prepare(self) -> None:
-        self.dim: int = self.dim % self.src.dim()
-        self.dim_size = self.result.shape[self.dim]
-        self.keeps = ("index", "src", "result") if self.reduce == "mul" else ("index",)
+        self.dim: int = self.dim % len(self.src_shape)
+        self.dim_size = self.result_shape[self.dim]
 
     def backward(self, grad: Tensor) -> Gradients:
         if self._is_small_gather():
@@ -146,10 +147,7 @@ class Scatter(OfGroups):
 class ScatterInto(Scatter):
     schema = "scatter_into(Tensor src, Tensor index, int dim, Tensor out, str reduce) -> Tensor"
     differentiable = ("src", "out")
-
-    def prepare(self) -> None:
-        super().prepare()
-        self.keeps = (*self.keeps, "out") if self.reduce == "mul" else self.keeps
+    keeps_for: ClassVar[KeepsFor] = {"mul": ("index", "src", "result", "out")}
 
     def backward(self, grad: Tensor) -> Gradients:
         if self.reduce == "mul":
@@ -206,7 +204,7 @@ class ScatterExtreme(OfGroups):
         return self.src.new_empty(shape), self.index.new_empty(shape, dtype=torch.int64)
 
     def prepare(self) -> None:
-        self.dim: int = self.dim % self.src.dim()
+        self.dim: int = self.dim % len(self.src_shape)
 
     def backward(self, grad: Tensor) -> Gradients:
         along = self.src_shape[self.dim]

@@ -113,7 +113,7 @@ class Segments(OfRows):
 
     def prepare(self) -> None:
         self.dim = self.along
-        self.dim_size = self.result.shape[self.dim]
+        self.dim_size = self.result_shape[self.dim]
 
     def counts(self) -> Tensor:
         """How many elements each row has, at least 1."""
@@ -189,6 +189,8 @@ class Winners(OfRows):
     results = ("result", "arg")
     constants = 1
     keeps: tuple[str, ...] = ("arg",)
+    # The axis is that of the index, which is not kept.
+    keeps_early = True
 
     def empty(self) -> tuple[Tensor, Tensor]:
         values = super().empty()
@@ -270,7 +272,7 @@ class GatherCsr(Csr):
 
     def prepare(self) -> None:
         super().prepare()
-        self.size = self.result.shape[self.dim]
+        self.size = self.result_shape[self.dim]
 
     def backward(self, grad: Tensor) -> Gradients:
         nothing = grad.new_zeros(self.src_shape)
@@ -311,7 +313,7 @@ class GatherCsrBackward(ToRows):
 
     def prepare(self) -> None:
         super().prepare()
-        self.size = self.grad.shape[self.dim]
+        self.size = self.grad_shape[self.dim]
 
     def backward(self, grad: Tensor) -> Gradients:
         return gather_csr(grad, self.indptr, None, self.size)
