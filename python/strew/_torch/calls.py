@@ -384,7 +384,7 @@ def _function(run: Callable[..., Any], of: type[Call]) -> Any:
     forgotten = dict.fromkeys((*of.tensors, *results))
     count, single, early = len(names), len(places) == 1, of.keeps_early
 
-    # What is kept beside tensors, by name: shapes, and other arguments, which may be called so, too.
+    # What is kept beside tensors, by name: shapes, and other arguments (one may be called so).
     others = [name for name in names if name not in of.tensors]
     others_of = _getter([names.index(name) for name in others])
     of_shapes = [f"{name}_shape" for name in of.differentiable]
