@@ -6,7 +6,7 @@ library is made of columns.
 
 from __future__ import annotations
 
-import importlib as _importlib
+import importlib
 import sys
 from typing import TYPE_CHECKING
 
@@ -171,7 +171,7 @@ def _of_stream(given: Any) -> Frame:
     """A frame of another library, read by pyarrow or by Polars without a copy."""
     for library, read in (("pyarrow", "table"), ("polars", "DataFrame")):
         try:
-            module = _importlib.import_module(library)
+            module = importlib.import_module(library)
         except ImportError:
             continue
         frame = getattr(module, read)(given)

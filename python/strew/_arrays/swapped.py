@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-import numpy as _np
-
-if TYPE_CHECKING:
-    from typing import Any
+import numpy as np
 
 
 def explain(error: Exception, src: Any, index: Any) -> None:
@@ -22,7 +19,7 @@ def _swapped(src: Any, index: Any) -> bool:
     if isinstance(index, tuple):
         return False
     try:
-        first, second = _np.asarray(src), _np.asarray(index)
+        first, second = np.asarray(src), np.asarray(index)
     except Exception:
         # The error is about one of these, which is no array.
         return False

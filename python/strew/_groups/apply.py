@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import operator as _operator
-import sys as _sys
-from typing import TYPE_CHECKING
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from .._arrays import masked as _masked
-from .._arrays.library import from_numpy as _from_numpy
-from .._arrays.library import on_devices_of as _on_devices_of
+from .._arrays import masked
+from .._arrays.library import from_numpy, on_devices_of
 from .._strew import _members
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 
 def apply(
     groups: Any, src: Any, function: Callable[[Any], Any], dim: Any, least: Any, fill_value: Any
 ) -> Any:
     """The function's results, stacked; `aggregate` describes them."""
-    _masked.refuse("aggregate", "src", src)
+    masked.refuse("aggregate", "src", src)
     library = Library(src)
     values = library.array(src)
     starts, members, updates = _members(groups)
@@ -36,7 +32,7 @@ def apply(
     results: list[Any] = []
     for first, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         part = (slice(None),) * axis + (slice(first, end),)
-        enough = end - first >= max(_operator.index(least), 1)
+        enough = end - first >= max(operator.index(least), 1)
         results.append(library.array(function(values[part])) if enough else None)
     some = next((one for one in results if one is not None), None)
     shape = () if some is None else tuple(some.shape)
@@ -47,12 +43,12 @@ def apply(
         return library.full((0,), 0, dtype)
     made = [fill if one is None else library.cast(one, dtype) for one in results]
     stacked = library.stack(made, min(axis, len(shape)))
-    return _from_numpy(src, stacked) if isinstance(stacked, _np.ndarray) else stacked
+    return from_numpy(src, stacked) if isinstance(stacked, np.ndarray) else stacked
 
 
 def _axis(dim: Any, rank: int) -> int:
     """The axis that `dim` names, among `rank`."""
-    axis = _operator.index(dim)
+    axis = operator.index(dim)
     if not -rank <= axis < rank:
         raise IndexError(f"aggregate: dim = {axis}: src has {rank} dimensions")
     return axis % rank
@@ -73,10 +69,10 @@ def fill_of(fill_value: Any, dtype: Any) -> Any:
     inexact = "float" in str(dtype) or "complex" in str(dtype)
     if fill_value is None:
         return float("nan") if inexact else 0
-    given = _np.asarray(fill_value)
+    given = np.asarray(fill_value)
     kinds = "biufc" if "complex" in str(dtype) else "biuf"
     fits = given.ndim == 0 and given.dtype.kind in kinds
-    if not fits or not (inexact or (_np.isfinite(given) and given % 1 == 0)):
+    if not fits or not (inexact or (np.isfinite(given) and given % 1 == 0)):
         raise ValueError(
             f"aggregate: fill_value = {fill_value!r}: the results are of {dtype}, which does not "
             "hold it"
@@ -88,17 +84,17 @@ class Library:
     """What arrays of one library are made with."""
 
     def __init__(self, src: Any) -> None:
-        torch = _sys.modules.get("torch")
+        torch = sys.modules.get("torch")
         self.like = src
         self.is_torch = torch is not None and isinstance(src, torch.Tensor)
         namespace = getattr(src, "__array_namespace__", None)
-        self.module: Any = torch if self.is_torch else namespace() if namespace else _np
+        self.module: Any = torch if self.is_torch else namespace() if namespace else np
 
     def array(self, given: Any) -> Any:
         made = (self.module.as_tensor if self.is_torch else self.module.asarray)(given)
-        jax = _sys.modules.get("jax")
+        jax = sys.modules.get("jax")
         is_jax = jax is not None and isinstance(self.like, jax.Array)
-        return _on_devices_of(made, self.like) if is_jax else made
+        return on_devices_of(made, self.like) if is_jax else made
 
     def take(self, values: Any, members: Any, axis: int) -> Any:
         if self.is_torch:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
-from .._arrays.kinds import Groups
-from .._native import errors as _errors
+from .._arrays.kinds._held import Groups
+from .._native import errors
 from .._native import options as _options
-from .._strew import Plan as _Plan
-from . import any_kind as _any_kind
-from . import no_values as _no_values
+from .._strew import Plan
+from . import any_kind, no_values
 from .factorize import columns as _columns
-from .factorize import numbered as _numbered
-from .long_line import Call as _Call
-from .long_line import names_of as _names_of
-from .reduce import of_arrays as _of_arrays
-
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["Grouped"]
+from .factorize import numbered
+from .long_line import Call, names_of
+from .reduce import of_arrays
 
 
 class Grouped(NamedTuple):
@@ -62,13 +55,13 @@ def grouped(
     """The groups of keys and their results; `aggregate` describes the arguments."""
     index, keys, groups = of_keys(by)
     if src is None:
-        src = _no_values.stand_in(index)
+        src = no_values.stand_in(index)
     size = groups.count
-    if dim is None or weights is not None or _any_kind.needed(src, index):
-        names = _names_of(reduces)
-        call = _Call(
+    if dim is None or weights is not None or any_kind.needed(src, index):
+        names = names_of(reduces)
+        call = Call(
             "aggregate",
-            _of_arrays,
+            of_arrays,
             index,
             reduces,
             names,
@@ -80,11 +73,11 @@ def grouped(
             weights,
             options,
         )
-        made = _any_kind.reduced(call, src, groups)
+        made = any_kind.reduced(call, src, groups)
     else:
         if options["fill_missing"]:
             options = _options.without_missing(options, src)
-        made = _of_arrays(src, index, reduces, dim, size, "drop", None, dtype, weights, options)
+        made = of_arrays(src, index, reduces, dim, size, "drop", None, dtype, weights, options)
     return Grouped(keys, made if several else made[0])
 
 
@@ -96,9 +89,9 @@ def of_keys(by: Any) -> tuple[Any, Any, Groups]:
             raise ValueError(f"factorize: the columns have the names {names}: they must differ")
         one = columns is None
         columns = [by] if columns is None else columns
-        index, first, read = _numbered(columns)
+        index, first, read = numbered(columns)
     except (TypeError, ValueError) as error:
-        _errors.rename(error, "factorize", "aggregate: by")
+        errors.rename(error, "factorize", "aggregate: by")
         raise
     keys: Any = tuple(column.plain(first) for column in read)
     if names is not None:
@@ -113,7 +106,7 @@ def of_keys(by: Any) -> tuple[Any, Any, Groups]:
 
 def of_index(index: Any) -> Groups:
     """The names that the keys of an index have, and the labels of a plan of keys."""
-    labels: Groups | None = getattr(index, "labels", None) if isinstance(index, _Plan) else None
+    labels: Groups | None = getattr(index, "labels", None) if isinstance(index, Plan) else None
     if labels is not None:
         return labels
     columns = list(index) if isinstance(index, tuple) else [index]

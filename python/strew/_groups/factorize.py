@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
 from .._strew import _join_keys
-from .key_columns import Column as _Column
-from .key_columns import column as _column
-from .key_columns import is_of as _is_of
+from .key_columns import Column, column, is_of
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
-
-__all__ = ["factorize"]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def factorize(keys: Any) -> tuple[_Array, Any]:
@@ -74,34 +67,34 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     return index, tuple(made) if names is None else dict(zip(names, made, strict=True))
 
 
-def numbered(keys: list[Any]) -> tuple[_Array, _Array, list[_Column]]:
+def numbered(keys: list[Any]) -> tuple[_Array, _Array, list[Column]]:
     """The group of each row, where each group comes first, and the columns of the keys.
 
     A row with a missing key has the group -1. Groups are in the ascending order of the keys.
     """
     if not keys:
         raise ValueError("factorize: there are no keys")
-    read = [_column(one) for one in keys]
+    read = [column(one) for one in keys]
     found = [one.numbered() for one in read]
     if len(found) == 1:
         return *found[0], read
     lengths = [len(index) for index, _ in found]
     if len(set(lengths)) > 1:
         raise ValueError(f"factorize: the columns have the lengths {lengths}: they must be equal")
-    codes = [_np.ascontiguousarray(index, _np.int64) for index, _ in found]
+    codes = [np.ascontiguousarray(index, np.int64) for index, _ in found]
     index, first = _join_keys(codes, [len(first) for _, first in found])
     return index, first, read
 
 
 def columns(keys: Any) -> tuple[list[Any] | None, list[Any] | None]:
     """The names of several columns, if they have such, and the columns; None for one column."""
-    if _is_of(keys, "pandas", "DataFrame"):
+    if is_of(keys, "pandas", "DataFrame"):
         return list(keys.columns), [keys.iloc[:, at] for at in range(keys.shape[1])]
-    if _is_of(keys, "polars", "DataFrame"):
+    if is_of(keys, "polars", "DataFrame"):
         return list(keys.columns), keys.get_columns()
-    if _is_of(keys, "pyarrow", "Table") or _is_of(keys, "pyarrow", "RecordBatch"):
+    if is_of(keys, "pyarrow", "Table") or is_of(keys, "pyarrow", "RecordBatch"):
         return list(keys.column_names), list(keys.columns)
-    if _is_of(keys, "pandas", "MultiIndex"):
+    if is_of(keys, "pandas", "MultiIndex"):
         names = [f"level_{at}" if name is None else name for at, name in enumerate(keys.names)]
         return names, [keys.get_level_values(at) for at in range(keys.nlevels)]
     if isinstance(keys, dict):

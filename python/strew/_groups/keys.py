@@ -9,22 +9,19 @@ Each key is checked against its own size first. An update that one key leaves ou
 
 from __future__ import annotations
 
-import math as _math
+import math
 import operator as _operator
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias, TypeGuard
 
-import numpy as _np
+import numpy as np
 
-from .._arrays import masked as _masked
-from .._arrays.dispatch import without_transform as _without_transform
-from .._native import options as _options
+from .._arrays import masked
+from .._arrays.dispatch import without_transform
+from .._native import options
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias, TypeGuard
-
-    # Row numbers, or the values of one key.
-    _Integers: TypeAlias = _np.ndarray[Any, Any]
-    _Mask: TypeAlias = _np.ndarray[Any, Any]
+# Row numbers, or the values of one key.
+_Integers: TypeAlias = np.ndarray[Any, Any]
+_Mask: TypeAlias = np.ndarray[Any, Any]
 
 _LARGEST = 2**63 - 1
 _MODES = ("error", "wrap", "drop", "clip")
@@ -32,7 +29,7 @@ _MODES = ("error", "wrap", "drop", "clip")
 
 def several(index: Any) -> TypeGuard[tuple[Any, ...]]:
     """Whether an index is a tuple of keys. A tuple of numbers is one key."""
-    return isinstance(index, tuple) and any(_np.ndim(key) > 0 for key in index)
+    return isinstance(index, tuple) and any(np.ndim(key) > 0 for key in index)
 
 
 def rows(
@@ -53,20 +50,20 @@ def rows(
         sizes.append(one)
         if mask is not None:
             left_out = mask if left_out is None else left_out | mask
-    count = _math.prod(sizes)
+    count = math.prod(sizes)
     if count > _LARGEST:
         raise ValueError(
             f"{operator}: size = {tuple(sizes)}: the product, which is the number of groups, must "
             f"be at most {_LARGEST}"
         )
     if count == 0:
-        return _np.full(len(arrays[0]), -1), tuple(sizes)
+        return np.full(len(arrays[0]), -1), tuple(sizes)
     flat = numbers[0]
     for number, one in zip(numbers[1:], sizes[1:], strict=True):
         # Numbers that are left out may overflow: they are replaced below.
         flat = flat * one + number
     if left_out is not None:
-        flat = _np.where(left_out, -1, flat)
+        flat = np.where(left_out, -1, flat)
     return flat, tuple(sizes)
 
 
@@ -78,7 +75,7 @@ def unfold(result: Any, axis: int, sizes: tuple[int, ...]) -> Any:
 
 def axis_of(operator: str, dim: Any, src: Any) -> int:
     """The axis of `src` that `dim` names."""
-    axis, rank = _options.integer("dim", dim, operator=operator), _np.ndim(src)
+    axis, rank = options.integer("dim", dim, operator=operator), np.ndim(src)
     if not -rank <= axis < rank:
         raise IndexError(f"{operator}: dim = {axis}: src has {rank} dimensions")
     return axis % rank
@@ -88,15 +85,15 @@ def _arrays(operator: str, keys: tuple[Any, ...]) -> list[_Integers]:
     """The keys as arrays of integers, all of one length."""
     arrays: list[_Integers] = []
     for number, key in enumerate(keys):
-        _masked.refuse(operator, f"index[{number}]", key)
-        array = _np.asarray(_without_transform(key))
+        masked.refuse(operator, f"index[{number}]", key)
+        array = np.asarray(without_transform(key))
         name = f"{operator}: index[{number}]"
         if array.ndim != 1:
             raise ValueError(f"{name} has {array.ndim} dimensions: it must have one")
         if array.dtype.kind not in "iu":
             if array.size:
                 raise TypeError(f"{name} has dtype {array.dtype}: it must be an integer type")
-            array = array.astype(_np.int64)
+            array = array.astype(np.int64)
         if arrays and len(array) != len(arrays[0]):
             raise ValueError(
                 f"{name} has {len(array)} elements: it must have {len(arrays[0])}, as index[0]"
@@ -142,22 +139,22 @@ def _resolve(
     name: str, key: int, given: _Integers, size: int | None, mode: str, ignored: int | None
 ) -> tuple[_Integers, int, _Mask | None]:
     """The cells that a key's values mean, its size, and which updates are left out."""
-    held = _np.iinfo(given.dtype)
+    held = np.iinfo(given.dtype)
     left_out: _Mask | None = None
     if ignored is not None and held.min <= ignored <= held.max:
         left_out = given == given.dtype.type(ignored)
     numbers = given
     if held.max > _LARGEST:
         # No size is larger than that, so these are out of range as before.
-        numbers = _np.minimum(given, given.dtype.type(_LARGEST))
-    numbers = numbers.astype(_np.int64, copy=False)
+        numbers = np.minimum(given, given.dtype.type(_LARGEST))
+    numbers = numbers.astype(np.int64, copy=False)
     if size is None:
         kept = numbers if left_out is None else numbers[~left_out]
         size = min(max(int(kept.max(initial=-1)) + 1, 0), _LARGEST)
     if mode == "wrap":
-        numbers = _np.where(numbers < 0, numbers + size, numbers)
+        numbers = np.where(numbers < 0, numbers + size, numbers)
     elif mode == "clip" and size > 0:
-        numbers = _np.clip(numbers, 0, size - 1)
+        numbers = np.clip(numbers, 0, size - 1)
     inside = numbers.min(initial=0) >= 0 and numbers.max(initial=-1) < size
     if inside:
         return numbers, size, left_out

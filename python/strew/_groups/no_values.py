@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from .._strew import Plan as _Plan
-from .apply import Library as _Library
-
-if TYPE_CHECKING:
-    from typing import Any
+from .._strew import Plan
+from .apply import Library
 
 # Reductions whose results do not depend on the values.
 _COUNTING = ("len", "cumcount")
@@ -40,12 +37,12 @@ def no_groups(src: Any, reduces: list[Any]) -> TypeError:
 
 def stand_in(index: Any) -> Any:
     """An array that stands for the values of an index: one zero for each number."""
-    if isinstance(index, _Plan):
-        return _np.zeros(len(index), _np.uint8)
+    if isinstance(index, Plan):
+        return np.zeros(len(index), np.uint8)
     key = index
     # A tuple of numbers is one key.
-    if isinstance(index, tuple) and index and _np.ndim(index[0]):
+    if isinstance(index, tuple) and index and np.ndim(index[0]):
         key = index[0]
     shape = getattr(key, "shape", None)
-    library = _Library(key)
-    return library.full(_np.shape(key) if shape is None else tuple(shape), 0, library.module.uint8)
+    library = Library(key)
+    return library.full(np.shape(key) if shape is None else tuple(shape), 0, library.module.uint8)

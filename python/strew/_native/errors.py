@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager as _contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-__all__ = ["ConversionError"]
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 
 class ConversionError(TypeError, RuntimeError):
@@ -40,7 +35,7 @@ def rename(error: BaseException, name: str, called: str) -> None:
             error.operator = called  # type: ignore[attr-defined]
 
 
-@_contextmanager
+@contextmanager
 def called(name: str, function: str) -> Iterator[None]:
     """Lets messages that begin with `name` begin with the function that was called."""
     try:
@@ -50,7 +45,7 @@ def called(name: str, function: str) -> Iterator[None]:
         raise
 
 
-@_contextmanager
+@contextmanager
 def of_column(column: Any) -> Iterator[None]:
     """Names a column in the errors about it."""
     try:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import operator as _operator
-import sys as _sys
-from collections.abc import Iterable as _Iterable
-from contextlib import suppress as _suppress
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from . import dtypes as _dtypes
-
-if TYPE_CHECKING:
-    from typing import Any
+from . import dtypes
 
 _LARGEST = 2**63 - 1
 
@@ -33,7 +30,7 @@ def integer(name: str, value: Any, least: int = -_LARGEST - 1, operator: str = "
 
 def flag(name: str, value: Any) -> bool:
     """A bool."""
-    if isinstance(value, (bool, _np.bool_)):
+    if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f"aggregate: {name} = {value!r}: it must be True or False")
 
@@ -42,7 +39,7 @@ def number(name: str, value: Any) -> float:
     """A real number of 64 bits."""
     # A string would be read as a number.
     if not isinstance(value, (str, bytes)):
-        with _suppress(TypeError, ValueError, OverflowError):
+        with suppress(TypeError, ValueError, OverflowError):
             return float(value)
     raise TypeError(f"aggregate: {name} = {value!r}: it must be a number")
 
@@ -61,18 +58,18 @@ def reductions(given: Any, operator: str = "aggregate") -> list[Any]:
         # A set has an order of its own, and the names of a dict would be taken for reductions.
         kind = type(given).__name__
         raise TypeError(f"{operator}: reduce is a {kind}: it must be {what}")
-    made = list(given) if isinstance(given, _Iterable) else [given]
+    made = list(given) if isinstance(given, Iterable) else [given]
     for one in made:
         if not (isinstance(one, str) or callable(one)):
             raise TypeError(f"{operator}: reduce has {one!r}: it must be {what}")
     return made
 
 
-def fractions(q: Any) -> float | list[float] | _np.ndarray[Any, Any]:
+def fractions(q: Any) -> float | list[float] | np.ndarray[Any, Any]:
     """The fraction of quantiles, or several; an array of those of each group."""
     if isinstance(q, (float, int)):
         return q
-    made = _np.asarray(q)
+    made = np.asarray(q)
     if made.ndim > 2 or made.dtype.kind not in "iuf":
         raise ValueError(
             f"aggregate: q has {made.ndim} dimensions and is of {made.dtype}: it must be a number, "
@@ -125,17 +122,17 @@ def checked(values: tuple[Any, ...]) -> dict[str, Any]:
 
 def without_missing(options: dict[str, Any], src: Any) -> dict[str, Any]:
     """The options with NaN for a missing fill value, if the values have NaN."""
-    if not _dtypes.is_inexact(_dtypes.name_of(src)):
+    if not dtypes.is_inexact(dtypes.name_of(src)):
         raise TypeError(
             "aggregate: fill_value = <NA>: src is of a kind without missing values: pass a number, "
             "or src as a masked array or a nullable column"
         )
-    return options | {"fill_value": _np.nan}
+    return options | {"fill_value": np.nan}
 
 
 def _is_na(value: Any) -> bool:
     """Whether a fill value is the missing value of pandas."""
-    pandas = _sys.modules.get("pandas")
+    pandas = sys.modules.get("pandas")
     return pandas is not None and value is pandas.NA
 
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import operator as _operator
-from contextlib import contextmanager as _contextmanager
-from typing import TYPE_CHECKING
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import SupportsIndex
 
-from .._strew import get_num_threads as _get
+from .._strew import get_num_threads as get
 from .._strew import set_num_threads as _set
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import SupportsIndex
-
-__all__ = ["threads"]
 
 _LARGEST = 2**63 - 1
 
 
-@_contextmanager
+@contextmanager
 def threads(n: SupportsIndex | None) -> Iterator[None]:
     """Let runs in a block use `n` threads; None means the default.
 
@@ -45,7 +40,7 @@ def threads(n: SupportsIndex | None) -> Iterator[None]:
     """
     if n is not None:
         try:
-            n = _operator.index(n)
+            n = operator.index(n)
         except TypeError:
             kind = type(n).__name__
             raise TypeError(f"threads: n must be an integer or None, not {kind}") from None
@@ -53,7 +48,7 @@ def threads(n: SupportsIndex | None) -> Iterator[None]:
             raise ValueError(f"threads: n = {n}: it must be at least 1, or None")
         if n > _LARGEST:
             raise ValueError(f"threads: n = {n}: it must be at most {_LARGEST}")
-    before = _get()
+    before = get()
     _set(n)
     try:
         yield

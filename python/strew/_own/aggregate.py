@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from inspect import signature as _signature
-from operator import is_ as _is
+from inspect import signature
+from operator import is_
 from typing import TYPE_CHECKING, overload
 
-from numpy import ndarray as _Array
+from numpy import ndarray
 
-from .._arrays.dispatch import batch_operators as _batch_operators
-from .._arrays.dispatch import is_of_batch as _is_of_batch
-from .._arrays.frames import find as _frame
-from .._groups import any_kind as _any_kind
+from .._arrays.dispatch import batch_operators, is_of_batch
+from .._arrays.frames import find as frame
+from .._groups import any_kind, no_values
 from .._groups import by as _by
-from .._groups import no_values as _no_values
-from .._groups.any_kind import needed as _needed
-from .._groups.by import Grouped as _Grouped
-from .._groups.long_line import Call as _Call
-from .._groups.long_line import names_of as _names_of
-from .._groups.reduce import PER_VALUE as _PER_VALUE
-from .._groups.reduce import of_arrays as _of_arrays
-from .._native import log as _log
+from .._groups.any_kind import needed
+from .._groups.by import Grouped
+from .._groups.long_line import Call, names_of
+from .._groups.reduce import PER_VALUE, of_arrays
+from .._native import log
 from .._native import options as _options
-from .._native.aliases import one_of as _one_of
-from .._native.log import clock as _clock
-from .._native.log import is_on as _is_logged
+from .._native.aliases import one_of
+from .._native.log import clock
+from .._native.log import is_on as is_logged
 from .._native.progress import progress as _progress
-from . import tables as _tables
+from . import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from .._native.types import ArrayLike, Frame, Keys, Mode, Numbers, Sizes, Values
-    from .._strew import Plan as _Plan
+    from .._strew import Plan
 
     _Aggregate: TypeAlias = Literal[
         "sum",
@@ -98,7 +94,7 @@ if TYPE_CHECKING:
 @overload
 def aggregate(
     src: Frame,
-    index: Keys | _Plan | None = None,
+    index: Keys | Plan | None = None,
     reduce: Any = "sum",
     *,
     by: Any = None,
@@ -126,7 +122,7 @@ def aggregate(
 @overload
 def aggregate(
     src: Values | Numbers,
-    index: Keys | _Plan,
+    index: Keys | Plan,
     reduce: _Reduce = "sum",
     *,
     by: None = None,
@@ -154,7 +150,7 @@ def aggregate(
 @overload
 def aggregate(
     src: Values | Numbers,
-    index: Keys | _Plan,
+    index: Keys | Plan,
     reduce: list[_Reduce] | tuple[_Reduce, ...],
     *,
     by: None = None,
@@ -206,11 +202,11 @@ def aggregate(
     periods: SupportsIndex = 1,
     method: _Method | None = None,
     progress: bool | Callable[[int, int], object] = False,
-) -> _Grouped: ...
+) -> Grouped: ...
 @overload
 def aggregate(
     src: None = None,
-    index: Keys | _Plan | None = None,
+    index: Keys | Plan | None = None,
     reduce: Any = "sum",
     *,
     by: None = None,
@@ -226,7 +222,7 @@ def aggregate(
 ) -> Any: ...
 def aggregate(
     src: Any = None,
-    index: Keys | _Plan | None = None,
+    index: Keys | Plan | None = None,
     reduce: Any = "sum",
     *,
     by: Any = None,
@@ -420,8 +416,8 @@ def aggregate(
         again: Any = aggregate
         with _progress(progress):
             return again(src, index, reduce, by=by, periods=periods, method=method, **named)
-    if samples := _batch_operators(index, by, weights, src if weights is not None else None):
-        if _is_of_batch(by):
+    if samples := batch_operators(index, by, weights, src if weights is not None else None):
+        if is_of_batch(by):
             raise ValueError(
                 "aggregate: by differs between the samples of torch.vmap: make an index of it by "
                 "strew.factorize first"
@@ -440,49 +436,49 @@ def aggregate(
             return aggregate(src, index, reduce, weights=weights, **named)
 
         return samples.samples.each(of_sample, src, index, weights)
-    begun = _clock() if _is_logged() else 0.0
+    begun = clock() if is_logged() else 0.0
     if axis is not ...:
-        dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)
+        dim = one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)
     given: Any = size
     if dim_size is not None:
-        given = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
+        given = one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
     values = (skipna, min_count, fill_value, ddof, exact, q, k, largest, n, periods, method)
-    plain = all(map(_is, values, _USUAL))
+    plain = all(map(is_, values, _USUAL))
     options = _options.PLAIN if plain else _options.checked(values)
-    reader = None if src is None or type(src) is _Array else _frame(src)
+    reader = None if src is None or type(src) is ndarray else frame(src)
     if reader is not None:
         if by is not None:
             _by.refuse_beside(index, given, mode, ignore_index)
         elif index is None:
             # Of rows that are not at hand, the error says so.
             reader(src)
-            raise _no_values.no_groups(src, [])
+            raise no_values.no_groups(src, [])
         given_frame = (src, by, index, reduce, dim, given, mode, ignore_index, dtype, weights)
-        made = _tables.aggregate(*given_frame, options)
+        made = tables.aggregate(*given_frame, options)
         if begun:
-            _log.call("aggregate", begun, reduce=reduce, src=src, index=index, by=by, result=made)
+            log.call("aggregate", begun, reduce=reduce, src=src, index=index, by=by, result=made)
         return made
     several = not (isinstance(reduce, str) or callable(reduce))
     reduces: list[Any] = _options.reductions(reduce) if several else [reduce]
     if src is None:
-        _no_values.check(reduces, weights)
+        no_values.check(reduces, weights)
     if by is not None:
         _by.refuse_beside(index, given, mode, ignore_index)
         grouped = _by.grouped(src, by, reduces, several, dim, dtype, weights, options)
         if begun:
-            _log.call("aggregate", begun, reduce=reduce, src=src, by=by, result=grouped.values)
+            log.call("aggregate", begun, reduce=reduce, src=src, by=by, result=grouped.values)
         return grouped
     if index is None:
-        raise _no_values.no_groups(src, reduces)
+        raise no_values.no_groups(src, reduces)
     if src is None:
-        src = _no_values.stand_in(index)
-    if dim is None or weights is not None or _needed(src, index):
-        call = _Call(
+        src = no_values.stand_in(index)
+    if dim is None or weights is not None or needed(src, index):
+        call = Call(
             "aggregate",
-            _of_arrays,
+            of_arrays,
             index,
             reduces,
-            _names_of(reduces),
+            names_of(reduces),
             dim,
             given,
             mode,
@@ -491,25 +487,25 @@ def aggregate(
             weights,
             options,
         )
-        results = _any_kind.reduced(call, src, _by.of_index(index))
+        results = any_kind.reduced(call, src, _by.of_index(index))
     else:
         if options["fill_missing"]:
             options = _options.without_missing(options, src)
-        results = _of_arrays(
+        results = of_arrays(
             src, index, reduces, dim, given, mode, ignore_index, dtype, weights, options
         )
     made = results if several else results[0]
     if begun:
-        _log.call("aggregate", begun, reduce=reduce, src=src, index=index, result=made)
+        log.call("aggregate", begun, reduce=reduce, src=src, index=index, result=made)
     return made
 
 
 def _all_per_value(reduce: Any) -> bool:
     """Whether the results do not depend on the number of groups."""
     names = [reduce] if isinstance(reduce, str) or callable(reduce) else reduce
-    return all(isinstance(name, str) and name in _PER_VALUE for name in names)
+    return all(isinstance(name, str) and name in PER_VALUE for name in names)
 
 
 # The options of a call that names none. Its values are these objects, which is found faster than
 # they are checked.
-_USUAL = tuple(_signature(aggregate).parameters[name].default for name in _options.NAMES)
+_USUAL = tuple(signature(aggregate).parameters[name].default for name in _options.NAMES)

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import functools as _functools
-import math as _math
-import sys as _sys
+import functools
+import math
+import sys
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
-from .._arrays.dispatch import batch_operators as _batch_operators
-from .._arrays.dispatch import torch_operators as _torch_operators
-from .._arrays.lines import plan_as_index as _plan_as_index
-from .._arrays.swapped import explain as _explain_swapped
-from .._groups import any_kind as _any_kind
-from .._groups import flat as _flat
-from .._groups import keys as _keys
-from .._groups.any_kind import needed as _needed
-from .._groups.by import of_index as _of_index
-from .._groups.long_line import Call as _Call
-from .._native import dtypes as _dtypes
-from .._native import errors as _errors
-from .._native import hints as _hints
-from .._native import log as _log
+from .._arrays.dispatch import batch_operators, torch_operators
+from .._arrays.lines import plan_as_index
+from .._arrays.swapped import explain as explain_swapped
+from .._groups import any_kind, flat, keys
+from .._groups.any_kind import needed
+from .._groups.by import of_index
+from .._groups.long_line import Call
+from .._native import dtypes, errors, hints, log
 from .._native import options as _options
-from .._native.aliases import one_of as _one_of
-from .._native.log import is_on as _is_logged
+from .._native.aliases import one_of
+from .._native.log import is_on as is_logged
 from .._native.progress import progress as _progress
-from .._strew import Operator as _Operator
-from .._strew import Plan as _Plan
-from .scatter_groups import aggregate_groups as _aggregate_groups
+from .._strew import Operator, Plan
+from .scatter_groups import aggregate_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,10 +31,8 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Keys, Mode, Numbers, Sizes, Values
 
-__all__ = ["gather", "scatter"]
-
-_scatter = _Operator("strew.scatter")
-_gather = _Operator("strew.gather")
+_scatter = Operator("strew.scatter")
+_gather = Operator("strew.gather")
 
 # The engine's own reductions, by the name that `Plan.scatter` and `strew.torch` know.
 _REDUCTIONS = {
@@ -89,7 +80,7 @@ def scatter(
     ignore_index: int | None = None,
     exact: bool = False,
     dtype: Any = None,
-    plan: _Plan | None = None,
+    plan: Plan | None = None,
     axis: SupportsIndex | EllipsisType | None = ...,
     size: Sizes | None = None,
     progress: bool | Callable[[int, int], object] = False,
@@ -204,7 +195,7 @@ def scatter(
         again: Any = scatter
         with _progress(progress):
             return again(src, index, dim, size=size, **named, **options)
-    if samples := _batch_operators(index, src if getattr(index, "ndim", 1) != 1 else None):
+    if samples := batch_operators(index, src if getattr(index, "ndim", 1) != 1 else None):
         known = isinstance(reduce, str) and reduce in _REDUCTIONS
         if (
             dim is None
@@ -225,14 +216,14 @@ def scatter(
                 return scatter(src, index, dim, out=out, reduce=reduce, **fixed, **options)
 
             return samples.samples.each(of_sample, src, index, out)
-    begun = _log.clock() if _is_logged() else 0.0
+    begun = log.clock() if is_logged() else 0.0
     if options:
         _check_options(reduce, exact, options)
     if axis is not ...:
-        dim = _one_of("scatter", ("dim", "axis"), (dim, axis), -1, ...)
+        dim = one_of("scatter", ("dim", "axis"), (dim, axis), -1, ...)
     if size is not None:
-        dim_size = _one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
-    if dim is None or _needed(src, index):
+        dim_size = one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
+    if dim is None or needed(src, index):
         made = _of_any_kind(
             src,
             index,
@@ -250,7 +241,7 @@ def scatter(
             options,
         )
         if begun:
-            _log.call("scatter", begun, reduce=reduce, src=src, index=index, result=made)
+            log.call("scatter", begun, reduce=reduce, src=src, index=index, result=made)
         return made
     if type(dim) is not int:
         dim = _options.integer("dim", dim, operator="scatter")
@@ -274,14 +265,14 @@ def scatter(
     except (IndexError, MemoryError, TypeError, ValueError) as error:
         # An index of its own for each line becomes a plan.
         _explain(error, "scatter", index, mode)
-        _hints.explain(error, src, index)
+        hints.explain(error, src, index)
         raise
     if begun:
-        strategy = _functools.partial(
+        strategy = functools.partial(
             _strategy, src, index, plan, dim, out, dim_size, reduce, mode, include_self, exact
         )
         of_call = {"reduce": reduce, "src": src, "index": index, "plan": plan, "result": made}
-        _log.call("scatter", begun, strategy, **of_call)
+        log.call("scatter", begun, strategy, **of_call)
     return made
 
 
@@ -289,13 +280,13 @@ def _is_wide(reduce: Any, src: Any, out: Any, dtype: Any) -> bool:
     """Whether `aggregate` computes a reduction of the engine."""
     name = _REDUCTIONS[reduce]
     of_new = out is None and dtype is None and name != "assign"
-    return of_new and _follows_aggregate(name, _dtypes.name_of(src))
+    return of_new and _follows_aggregate(name, dtypes.name_of(src))
 
 
 def _strategy(
     src: Any,
     index: Any,
-    plan: _Plan | None,
+    plan: Plan | None,
     dim: int,
     out: Any,
     dim_size: Any,
@@ -310,13 +301,13 @@ def _strategy(
         return None
     name = f"exact_{name}" if exact and not name.startswith("exact") else name
     if plan is not None:
-        return _log.of_plan(plan, name, src, dim)
-    if out is None and _follows_aggregate(name, _dtypes.name_of(src)):
+        return log.of_plan(plan, name, src, dim)
+    if out is None and _follows_aggregate(name, dtypes.name_of(src)):
         return None
-    if _keys.several(index):
+    if keys.several(index):
         return None
     values = (src, index, dim, out, dim_size, name, mode, include_self, None, None, False)
-    return _log.told_strategy(_scatter.explain(*values))
+    return log.told_strategy(_scatter.explain(*values))
 
 
 def _check_options(reduce: Any, exact: Any, options: dict[str, Any]) -> None:
@@ -334,7 +325,7 @@ def _check_options(reduce: Any, exact: Any, options: dict[str, Any]) -> None:
 def _of_any_kind(
     src: Any,
     index: Any,
-    plan: _Plan | None,
+    plan: Plan | None,
     dim: Any,
     out: Any,
     dim_size: Any,
@@ -368,7 +359,7 @@ def _of_any_kind(
         weights: Any,
         of_call: dict[str, Any],
     ) -> tuple[Any, ...]:
-        is_plan = isinstance(index, _Plan)
+        is_plan = isinstance(index, Plan)
         made = _of_arrays(
             src,
             None if is_plan else index,
@@ -389,7 +380,7 @@ def _of_any_kind(
 
     skip = {"skipna": True} if skipna else {}
     of_call = _options.with_some(options | {"fill_value": fill_value} | skip)
-    call = _Call(
+    call = Call(
         "scatter",
         run,
         index,
@@ -404,14 +395,14 @@ def _of_any_kind(
         of_call,
     )
     if out is not None:
-        return _any_kind.into(call, src, out)
-    return _any_kind.reduced(call, src, _of_index(index))[0]
+        return any_kind.into(call, src, out)
+    return any_kind.reduced(call, src, of_index(index))[0]
 
 
 def _of_arrays(
     src: Any,
     index: Any,
-    plan: _Plan | None,
+    plan: Plan | None,
     dim: int,
     out: Any,
     dim_size: Any,
@@ -435,45 +426,45 @@ def _of_arrays(
         if not (isinstance(reduce, str) or callable(reduce)):
             _options.reductions(reduce, "scatter")
         options |= {} if dtype is None else {"dtype": dtype}
-        return _aggregate_groups(
+        return aggregate_groups(
             src, index, plan, dim, out, dim_size, reduce, mode, ignore_index, options
         )
     empty = None
     if dtype is not None:
         src = _in_dtype(src, name, out, dtype)
     if fill_value is not None and out is None:
-        _dtypes.check_fill("scatter", fill_value, src, [name])
+        dtypes.check_fill("scatter", fill_value, src, [name])
     if out is None and name != "assign":
-        own = _dtypes.name_of(src)
+        own = dtypes.name_of(src)
         if dtype is None and _follows_aggregate(name, own):
             options["exact"] = name.startswith("exact")
             name = _AGGREGATES[name]
-            return _aggregate_groups(
+            return aggregate_groups(
                 src, index, plan, dim, None, dim_size, name, mode, ignore_index, options
             )
-        if name in _NONE_IF_EMPTY and _dtypes.is_inexact(own):
-            empty = _math.nan
+        if name in _NONE_IF_EMPTY and dtypes.is_inexact(own):
+            empty = math.nan
     if plan is not None:
         return _scatter_by_plan(src, plan, dim, out, name, include_self, fill_value, empty)
     fill_value = empty if fill_value is None else fill_value
     sizes: tuple[int, ...] | None = None
-    if _keys.several(index):
+    if keys.several(index):
         if out is not None:
             raise ValueError("scatter: several keys make a new array: out must be None")
-        axis_of_keys = _keys.axis_of("scatter", dim, src)
-        index, sizes = _keys.rows("scatter", index, dim_size, mode, ignore_index)
-        dim_size, mode, ignore_index = _math.prod(sizes), "drop", None
+        axis_of_keys = keys.axis_of("scatter", dim, src)
+        index, sizes = keys.rows("scatter", index, dim_size, mode, ignore_index)
+        dim_size, mode, ignore_index = math.prod(sizes), "drop", None
     result = _scatter_by_index(
         src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
     )
-    return result if sizes is None else _keys.unfold(result, axis_of_keys, sizes)
+    return result if sizes is None else keys.unfold(result, axis_of_keys, sizes)
 
 
 def _in_dtype(src: Any, name: str, out: Any, dtype: Any) -> Any:
     """The values in the dtype that the caller asks for, which is then the result's."""
     if out is not None:
         raise ValueError("scatter: dtype is that of a new array: out must be None")
-    return _dtypes.converted("scatter", src, dtype, [name])
+    return dtypes.converted("scatter", src, dtype, [name])
 
 
 def _follows_aggregate(name: str, dtype: str) -> bool:
@@ -485,8 +476,8 @@ def _follows_aggregate(name: str, dtype: str) -> bool:
     if name in ("amin", "amax"):
         return dtype.startswith("complex")
     if name in ("mean", "exact_mean"):
-        return _dtypes.is_whole(dtype)
-    return _dtypes.is_narrow(dtype)
+        return dtypes.is_whole(dtype)
+    return dtypes.is_narrow(dtype)
 
 
 def _scatter_by_index(
@@ -503,7 +494,7 @@ def _scatter_by_index(
 ) -> Any:
     """A scatter with a reduction of the engine."""
     try:
-        if operators := _torch_operators(src, out):
+        if operators := torch_operators(src, out):
             return operators.own.scatter(
                 src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
             )
@@ -521,13 +512,13 @@ def _scatter_by_index(
             False,
         )
     except (TypeError, ValueError) as error:
-        _explain_swapped(error, src, index)
+        explain_swapped(error, src, index)
         raise
 
 
 def _scatter_by_plan(
     src: Any,
-    plan: _Plan,
+    plan: Plan,
     dim: Any,
     out: Any,
     name: Any,
@@ -536,7 +527,7 @@ def _scatter_by_plan(
     empty: Any,
 ) -> Any:
     """The same with a plan; cells without elements hold `empty` if there is no fill value."""
-    operators = _torch_operators(src, out)
+    operators = torch_operators(src, out)
     direct, into, keeps_self = fill_value is None, out, include_self
     if direct and empty is not None and plan.touched < plan.size:
         # A plan has no fill value. Without the cells' own values, those of untouched ones stay.
@@ -548,29 +539,29 @@ def _scatter_by_plan(
     if direct and out is None and operators.plan.supports(src):
 
         def by_index(_: Any, src: Any) -> Any:
-            rows = _plan_as_index(plan)
+            rows = plan_as_index(plan)
             return operators.own.scatter(
                 src, rows, dim, None, plan.size, name, "drop", include_self, fill_value, None
             )
 
         return operators.plan.scatter(plan, into, src, dim, name, keeps_self, by_index)
-    rows, size = _plan_as_index(plan), plan.size if out is None else None
+    rows, size = plan_as_index(plan), plan.size if out is None else None
     return _scatter_by_index(
         src, rows, dim, out, size, name, "drop", include_self, fill_value, None
     )
 
 
-def _filled(src: Any, plan: _Plan, dim: Any, fill_value: float) -> Any:
+def _filled(src: Any, plan: Plan, dim: Any, fill_value: float) -> Any:
     """A result that holds the fill value; None for arrays that cannot be reduced into."""
-    torch = _sys.modules.get("torch")
+    torch = sys.modules.get("torch")
     is_torch = torch is not None and isinstance(src, torch.Tensor)
-    if not is_torch and (type(src) is not _np.ndarray or not src.dtype.isnative):
+    if not is_torch and (type(src) is not np.ndarray or not src.dtype.isnative):
         return None
     shape, axis = list(src.shape), dim
     if not -len(shape) <= axis < len(shape):
         return None
     shape[axis] = plan.size
-    return src.new_full(shape, fill_value) if is_torch else _np.full(shape, fill_value, src.dtype)
+    return src.new_full(shape, fill_value) if is_torch else np.full(shape, fill_value, src.dtype)
 
 
 def gather(
@@ -581,7 +572,7 @@ def gather(
     mode: Mode = "error",
     fill_value: Any = None,
     ignore_index: int | None = None,
-    plan: _Plan | None = None,
+    plan: Plan | None = None,
     axis: SupportsIndex | EllipsisType | None = ...,
     progress: bool | Callable[[int, int], object] = False,
 ) -> Values:
@@ -635,23 +626,23 @@ def gather(
         again: Any = gather
         with _progress(progress):
             return again(src, index, dim, ignore_index=ignore_index, **named)
-    begun = _log.clock() if _is_logged() else 0.0
+    begun = log.clock() if is_logged() else 0.0
     if axis is not ...:
-        dim = _one_of("gather", ("dim", "axis"), (dim, axis), -1, ...)
-    if dim is None or _needed(src, index):
+        dim = one_of("gather", ("dim", "axis"), (dim, axis), -1, ...)
+    if dim is None or needed(src, index):
         made = _gather_any_kind(src, index, dim, mode, fill_value, ignore_index, plan)
         if begun:
-            _log.call("gather", begun, src=src, index=index, plan=plan, result=made)
+            log.call("gather", begun, src=src, index=index, plan=plan, result=made)
         return made
     if type(dim) is not int:
         dim = _options.integer("dim", dim, operator="gather")
     if fill_value is not None:
-        _dtypes.check_fill("gather", fill_value, src, ["gather"])
+        dtypes.check_fill("gather", fill_value, src, ["gather"])
     try:
         if plan is not None:
             _refuse_index_arguments("gather", index, None, mode, ignore_index)
             made = _gather_by_plan(src, plan, dim, fill_value)
-        elif operators := _torch_operators(src):
+        elif operators := torch_operators(src):
             made = operators.own.gather(src, index, dim, mode, fill_value, ignore_index)
         else:
             made = _gather(src, index, dim, mode, fill_value, ignore_index)
@@ -659,7 +650,7 @@ def gather(
         _explain(error, "gather", index, mode)
         raise
     if begun:
-        _log.call("gather", begun, src=src, index=index, plan=plan, result=made)
+        log.call("gather", begun, src=src, index=index, plan=plan, result=made)
     return made
 
 
@@ -670,14 +661,14 @@ def _gather_any_kind(
     mode: Any,
     fill_value: Any,
     ignore_index: Any,
-    plan: _Plan | None,
+    plan: Plan | None,
 ) -> Any:
     """A gather from values of a kind that becomes an array first, or along all axes."""
 
     def run(src: Any, index: Any, dim: Any, fill_value: Any) -> Any:
         shape = None
         if dim is None:
-            src, _ = _flat.values(src)
+            src, _ = flat.values(src)
             shape, index = _index_of_all(index)
         made = gather(
             src,
@@ -690,17 +681,17 @@ def _gather_any_kind(
         )
         return made if shape is None else made.reshape(shape)
 
-    return _any_kind.gathered(run, src, index, dim, mode, fill_value)
+    return any_kind.gathered(run, src, index, dim, mode, fill_value)
 
 
-def _gather_by_plan(src: Any, plan: _Plan, dim: int, fill_value: Any) -> Any:
+def _gather_by_plan(src: Any, plan: Plan, dim: int, fill_value: Any) -> Any:
     """A gather with the index of a plan."""
-    operators = _torch_operators(src)
+    operators = torch_operators(src)
     if fill_value is None and not operators:
         return plan.gather(src, dim=dim)
 
     def by_index(src: Any) -> Any:
-        rows = _plan_as_index(plan)
+        rows = plan_as_index(plan)
         if operators:
             return operators.own.gather(src, rows, dim, "drop", fill_value, None)
         return _gather(src, rows, dim, "drop", fill_value, None)
@@ -714,7 +705,7 @@ def _index_of_all(index: Any) -> tuple[tuple[int, ...] | None, Any]:
     """The shape of an index for all elements, and the index as a 1-d array."""
     if index is None:
         return None, None
-    array = index if hasattr(index, "reshape") else _dtypes.as_array(index)
+    array = index if hasattr(index, "reshape") else dtypes.as_array(index)
     return tuple(array.shape), array.reshape(-1)
 
 
@@ -732,10 +723,10 @@ def _exact_reduction(operator: str, reduce: Any) -> str:
 def _explain(error: Exception, called: str, index: Any, mode: Any) -> None:
     """Names the function that was called in an error, and says what helps."""
     for inner in ("Plan", "aggregate"):
-        _errors.rename(error, inner, called)
-    _errors.explain_outside(error, mode)
-    if isinstance(index, _Plan):
-        _errors.add(error, "a plan is passed as plan=, with index=None")
+        errors.rename(error, inner, called)
+    errors.explain_outside(error, mode)
+    if isinstance(index, Plan):
+        errors.add(error, "a plan is passed as plan=, with index=None")
 
 
 def _refuse_index_arguments(

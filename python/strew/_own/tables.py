@@ -11,30 +11,28 @@ strew.aggregate(frame, by=keys, reduce=wanted)
 
 from __future__ import annotations
 
-import difflib as _difflib
-import sys as _sys
+import difflib
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-import numpy as _np
+import numpy as np
 
-from .._arrays.frames import find as _find
-from .._arrays.kinds import Groups as _Groups
-from .._arrays.kinds import Made as _Made
-from .._arrays.kinds import find as _find_column
-from .._arrays.lines import plan_as_index as _plan_as_index
-from .._groups import any_kind as _any_kind
-from .._groups import by as _keys_of
+from .._arrays.frames import find
+from .._arrays.kinds import find as find_column
+from .._arrays.kinds._held import Groups, Made
+from .._arrays.lines import plan_as_index
+from .._groups import any_kind
+from .._groups import by as keys_of
 from .._groups.factorize import columns as _columns
-from .._groups.factorize import numbered as _numbered
-from .._groups.key_columns import column as _key_column
-from .._groups.long_line import Call as _Call
+from .._groups.factorize import numbered
+from .._groups.key_columns import column as key_column
+from .._groups.long_line import Call
 from .._groups.long_line import names_of as _names_of
-from .._groups.reduce import PER_VALUE as _PER_VALUE
-from .._groups.reduce import of_arrays as _of_arrays
-from .._native import errors as _errors
+from .._groups.reduce import PER_VALUE, of_arrays
+from .._native import errors
 from .._native import options as _options
-from .._strew import Plan as _Plan
+from .._strew import Plan
 
 if TYPE_CHECKING:
     from typing import Any
@@ -48,7 +46,7 @@ _PICKED = frozenset("min max first last nth mode".split())
 _UNORDERED = frozenset("first last nth count len".split())
 
 
-class GroupPlan(_Plan):
+class GroupPlan(Plan):
     """A `strew.Plan` of the groups of keys, which it knows: what `strew.group` gives.
 
     Attributes
@@ -58,7 +56,7 @@ class GroupPlan(_Plan):
     """
 
     keys: Any
-    labels: _Groups
+    labels: Groups
 
     def __reduce__(self) -> Any:
         return _again, (self.to_bytes(), self.keys, self.labels)
@@ -68,16 +66,16 @@ class GroupPlan(_Plan):
 GroupPlan.__module__ = "strew"
 
 
-def _planned(index: Any, keys: Any, labels: _Groups) -> GroupPlan:
+def _planned(index: Any, keys: Any, labels: Groups) -> GroupPlan:
     plan = GroupPlan(index, labels.count, mode="drop")
     # Columns of all rows are not needed any more.
-    plan.keys, plan.labels = keys, _Groups(labels.names, (), labels.keys, labels.count)
+    plan.keys, plan.labels = keys, Groups(labels.names, (), labels.keys, labels.count)
     return plan
 
 
-def _again(data: bytes, keys: Any, labels: _Groups) -> GroupPlan:
-    read = _Plan.from_bytes(data)
-    index = _np.asarray(read.gather(_np.arange(1, read.size + 1))) - 1
+def _again(data: bytes, keys: Any, labels: Groups) -> GroupPlan:
+    read = Plan.from_bytes(data)
+    index = np.asarray(read.gather(np.arange(1, read.size + 1))) - 1
     return _planned(index, keys, labels)
 
 
@@ -112,11 +110,11 @@ def group(frame: Any, by: Any = None) -> GroupPlan:
     (['AA', 'UA'], [2.0, 6.0])
     """
     if by is None:
-        with _errors.called("aggregate: by", "group"):
-            index, keys, labels = _keys_of.of_keys(frame)
+        with errors.called("aggregate: by", "group"):
+            index, keys, labels = keys_of.of_keys(frame)
         return _planned(index, keys, labels)
-    with _errors.called("aggregate", "group"):
-        reader = _find(frame)
+    with errors.called("aggregate", "group"):
+        reader = find(frame)
         if reader is None:
             kind = type(frame).__name__
             raise TypeError(
@@ -125,7 +123,7 @@ def group(frame: Any, by: Any = None) -> GroupPlan:
             )
         read = reader(frame)
         found = _read_keys(read, by)
-        labels = _Groups(found.names, (), [one.labels(found.first) for one in found.columns])
+        labels = Groups(found.names, (), [one.labels(found.first) for one in found.columns])
         labels.count = len(found.first)
         return _planned(found.index, read.made(found.taken(), per_row=False), labels)
 
@@ -172,7 +170,7 @@ def aggregate(
         raise ValueError(
             f"aggregate: dim = {dim!r}: a frame is reduced along its rows: it must be 0"
         )
-    frame = cast("Any", _find(src))(src)
+    frame = cast("Any", find(src))(src)
     keys: _Keys | None = None
     shown: dict[Any, Any] = {}
     if by is not None:
@@ -180,7 +178,7 @@ def aggregate(
         index, size, mode = keys.index, len(keys.first), "drop"
         shown = keys.taken()
     elif isinstance(index, GroupPlan):
-        known = _find(index.keys)
+        known = find(index.keys)
         if known is not None:
             of_keys = known(index.keys)
             shown = {name: of_keys.column(name) for name in of_keys.names}
@@ -199,16 +197,16 @@ def aggregate(
     if per_row and keys is not None:
         shown = {name: one.given for name, one in zip(keys.names, keys.columns, strict=True)}
     elif per_row and shown:
-        rows = _np.asarray(_plan_as_index(index))
+        rows = np.asarray(plan_as_index(index))
         shown = {name: _at(column, rows) for name, column in shown.items()}
     found: dict[int, list[tuple[Any, Any]]] = {}
     for column in dict.fromkeys(one.column for one in wanted):
         places = [at for at, one in enumerate(wanted) if one.column == column]
         reduces = [wanted[at].reduce for at in places]
         values = _stand_in(frame) if column is None else _column(frame, "reduce", column)
-        call = _Call(
+        call = Call(
             operator="aggregate",
-            run=_of_arrays,
+            run=of_arrays,
             index=index,
             reduces=reduces,
             names=_names_of(reduces),
@@ -220,13 +218,13 @@ def aggregate(
             weights=None if column is None else weights,
             options=options,
         )
-        with _errors.of_column(column):
+        with errors.of_column(column):
             results = _reduced(call, values)
         for at, (kind, result) in zip(places, results, strict=True):
             if per_row and not kind.nullable:
                 result = _without_group(result, index)
             parts = _parts(wanted[at], result, options)
-            found[at] = [(name, kind.out(part, _Groups())) for name, part in parts]
+            found[at] = [(name, kind.out(part, Groups())) for name, part in parts]
     made = dict(shown)
     for at in range(len(wanted)):
         for name, column in found[at]:
@@ -240,20 +238,20 @@ def _at(column: Any, rows: Any) -> Any:
     """The entries of a column at some rows; missing where a row is negative."""
     none = rows < 0
     if not none.any():
-        return _key_column(column).taken(rows)
+        return key_column(column).taken(rows)
     # A table without rows has none to stand for what is missing.
     if not len(column):
         raise ValueError(
             "aggregate: index has no groups, so the rows have no keys: pass the keys as by="
         )
-    return _without(_key_column(column).taken(_np.where(none, 0, rows)), none)
+    return _without(key_column(column).taken(np.where(none, 0, rows)), none)
 
 
-def _reduced(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
+def _reduced(call: Call, column: Any) -> list[tuple[Any, Made]]:
     """The results of a column, and the kind that makes columns of them."""
-    if _find_column(column) is not None:
+    if find_column(column) is not None:
         try:
-            return _any_kind.made(call, column)
+            return any_kind.made(call, column)
         except TypeError:
             if not set(call.names) <= _OF_TEXT or call.weights is not None:
                 _check_names(call)
@@ -261,20 +259,20 @@ def _reduced(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
     return _of_text(call, column)
 
 
-def _check_names(call: _Call) -> None:
+def _check_names(call: Call) -> None:
     """Raises if a reduction is none, whatever the values are."""
-    nothing = _np.zeros(0), _np.zeros(0, _np.int64)
+    nothing = np.zeros(0), np.zeros(0, np.int64)
     named = [one for one in call.reduces if isinstance(one, str)]
-    _of_arrays(*nothing, named, 0, 0, "error", None, None, None, _options.PLAIN)
+    of_arrays(*nothing, named, 0, 0, "error", None, None, None, _options.PLAIN)
 
 
-def _of_text(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
+def _of_text(call: Call, column: Any) -> list[tuple[Any, Made]]:
     """Results of values that are no numbers, by the numbers that their order gives them."""
-    keys = _key_column(column)
+    keys = key_column(column)
     if set(call.names) <= _UNORDERED:
         # These need no order: the number of a value is its row.
-        first = _np.arange(len(column))
-        values = _np.ma.MaskedArray(first, _is_missing(column))
+        first = np.arange(len(column))
+        values = np.ma.MaskedArray(first, _is_missing(column))
     else:
         try:
             numbers, first = keys.numbered()
@@ -284,9 +282,9 @@ def _of_text(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
                 f"aggregate: {named}: these values have no order that tells which is the smallest "
                 "or whether two are equal"
             ) from error
-        values = _np.ma.MaskedArray(numbers, numbers < 0)
+        values = np.ma.MaskedArray(numbers, numbers < 0)
     found = []
-    for name, (kind, made) in zip(call.names, _any_kind.made(call, values), strict=True):
+    for name, (kind, made) in zip(call.names, any_kind.made(call, values), strict=True):
         if name in _PICKED:
             kind = _Picked(keys, first)
         found.append((kind, made))
@@ -301,9 +299,9 @@ class _Picked:
     def __init__(self, keys: Any, first: Any) -> None:
         self.keys, self.first = keys, first
 
-    def out(self, made: _Made, groups: _Groups) -> Any:
+    def out(self, made: Made, groups: Groups) -> Any:
         none = made.missing
-        places = _np.append(self.first, 0)[made.values]
+        places = np.append(self.first, 0)[made.values]
         column = self.keys.taken(places)
         return column if none is None or not none.any() else _without(column, none)
 
@@ -316,17 +314,17 @@ class _Like:
     def __init__(self, column: Any) -> None:
         self.column = column
 
-    def out(self, made: _Made, groups: _Groups) -> Any:
+    def out(self, made: Made, groups: Groups) -> Any:
         return _numbers_like(self.column, made.values)
 
 
 def _numbers_like(column: Any, values: Any) -> Any:
     module = type(column).__module__.partition(".")[0]
     if module == "polars":
-        pl: Any = _sys.modules["polars"]
+        pl: Any = sys.modules["polars"]
         return pl.Series(values)
     if module == "pyarrow":
-        pa: Any = _sys.modules["pyarrow"]
+        pa: Any = sys.modules["pyarrow"]
         return pa.array(values)
     return values
 
@@ -337,31 +335,31 @@ def _is_missing(column: Any) -> Any:
     if module == "polars":
         return column.is_null().to_numpy()
     if module == "pyarrow":
-        return _np.asarray(column.is_null())
-    pandas: Any = _sys.modules["pandas"]
-    return _np.asarray(pandas.isna(column))
+        return np.asarray(column.is_null())
+    pandas: Any = sys.modules["pandas"]
+    return np.asarray(pandas.isna(column))
 
 
 def _without(column: Any, missing: Any) -> Any:
     """A column with missing values at some places."""
     module = type(column).__module__.partition(".")[0]
     if module == "polars":
-        pl: Any = _sys.modules["polars"]
+        pl: Any = sys.modules["polars"]
         return pl.select(pl.when(pl.Series(~missing)).then(column)).to_series()
     if module == "pyarrow":
-        pa: Any = _sys.modules["pyarrow"]
-        return column.take(pa.array(_np.arange(len(missing)), mask=missing))
-    return column.array.take(_np.where(missing, -1, _np.arange(len(missing))), allow_fill=True)
+        pa: Any = sys.modules["pyarrow"]
+        return column.take(pa.array(np.arange(len(missing)), mask=missing))
+    return column.array.take(np.where(missing, -1, np.arange(len(missing))), allow_fill=True)
 
 
 def _stand_in(frame: Frame) -> Any:
     """Values for the rows: a column of any kind of the frame's library."""
-    return _numbers_like(frame.at(0), _np.zeros(frame.rows, _np.uint8)) if frame.names else None
+    return _numbers_like(frame.at(0), np.zeros(frame.rows, np.uint8)) if frame.names else None
 
 
 def _per_row(wanted: list[_Wanted]) -> bool:
     """Whether there is one result for each row."""
-    per_row = [isinstance(one.reduce, str) and one.reduce in _PER_VALUE for one in wanted]
+    per_row = [isinstance(one.reduce, str) and one.reduce in PER_VALUE for one in wanted]
     if any(per_row) and not all(per_row):
         names = [one.reduce for one in wanted]
         each, other = names[per_row.index(True)], names[per_row.index(False)]
@@ -372,15 +370,15 @@ def _per_row(wanted: list[_Wanted]) -> bool:
     return any(per_row)
 
 
-def _without_group(made: _Made, index: Any) -> _Made:
+def _without_group(made: Made, index: Any) -> Made:
     """Results of rows, of which those without a group have none: integers become floats."""
-    if made.values.dtype.kind not in "iub" or isinstance(index, _Plan):
+    if made.values.dtype.kind not in "iub" or isinstance(index, Plan):
         return made
-    none = _np.asarray(index) < 0
-    return _Made(made.values.astype(_np.float64), none, made.axes) if none.any() else made
+    none = np.asarray(index) < 0
+    return Made(made.values.astype(np.float64), none, made.axes) if none.any() else made
 
 
-def _parts(wanted: _Wanted, made: _Made, options: dict[str, Any]) -> list[tuple[Any, _Made]]:
+def _parts(wanted: _Wanted, made: Made, options: dict[str, Any]) -> list[tuple[Any, Made]]:
     """A result of several columns, such as those of several fractions, column by column."""
     name = wanted.result
     if made.values.ndim == 1:
@@ -392,14 +390,14 @@ def _parts(wanted: _Wanted, made: _Made, options: dict[str, Any]) -> list[tuple[
     values, missing = made.values, made.missing
     if "quantile" in made.axes:
         q = options["q"]
-        names = [f"{name}_{one:g}" for one in q] if _np.ndim(q) == 1 else []
+        names = [f"{name}_{one:g}" for one in q] if np.ndim(q) == 1 else []
         names = names or [f"{name}_{at}" for at in range(len(values))]
     else:
         values, missing = values.T, None if missing is None else missing.T
         names = [f"{name}[{at}]" for at in range(len(values))]
     lost = [None] * len(values) if missing is None else list(missing)
     return [
-        (one, _Made(_np.ascontiguousarray(part), none, ["group"]))
+        (one, Made(np.ascontiguousarray(part), none, ["group"]))
         for one, part, none in zip(names, values, lost, strict=True)
     ]
 
@@ -426,7 +424,7 @@ def _column(frame: Frame, argument: str, name: Any) -> Any:
     level = frame.level(name)
     if level is not None:
         return level
-    close = _difflib.get_close_matches(str(name), map(str, names), 1)
+    close = difflib.get_close_matches(str(name), map(str, names), 1)
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
     shown = f"the columns are {shown}" if names else "the frame has no columns"
     hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -441,9 +439,9 @@ def _read_keys(frame: Frame, by: Any) -> _Keys:
     if len(set(names)) < len(names):
         raise ValueError(f"aggregate: by names the columns {names}: they must differ")
     try:
-        index, first, read = _numbered(columns)
+        index, first, read = numbered(columns)
     except (TypeError, ValueError) as error:
-        _errors.rename(error, "factorize", "aggregate: by")
+        errors.rename(error, "factorize", "aggregate: by")
         raise
     if len(index) != frame.rows:
         raise ValueError(

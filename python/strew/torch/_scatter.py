@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from .._native.types import Array, ArrayLike, Mode, Numbers, Scalar
     from .._strew import Plan
 
-__all__ = [
-    "scatter",
-    "scatter_",
-    "scatter_add",
-    "scatter_add_",
-    "scatter_reduce",
-    "scatter_reduce_",
-    "scatter_reduce_with_arg",
-]
-
 _scatter = Operator("torch.scatter")
 _scatter_in_place = Operator("torch.scatter_")
 _scatter_add = Operator("torch.scatter_add")

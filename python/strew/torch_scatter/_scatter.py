@@ -12,16 +12,6 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = [
-    "scatter",
-    "scatter_add",
-    "scatter_max",
-    "scatter_mean",
-    "scatter_min",
-    "scatter_mul",
-    "scatter_sum",
-]
-
 _scatter = Operator("torch_scatter.scatter")
 _scatter_sum = Operator("torch_scatter.scatter_sum")
 _scatter_add = Operator("torch_scatter.scatter_add")

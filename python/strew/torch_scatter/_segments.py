@@ -12,23 +12,6 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = [
-    "gather_coo",
-    "gather_csr",
-    "segment_add_coo",
-    "segment_add_csr",
-    "segment_coo",
-    "segment_csr",
-    "segment_max_coo",
-    "segment_max_csr",
-    "segment_mean_coo",
-    "segment_mean_csr",
-    "segment_min_coo",
-    "segment_min_csr",
-    "segment_sum_coo",
-    "segment_sum_csr",
-]
-
 _segment_coo = Operator("torch_scatter.segment_coo")
 _segment_sum_coo = Operator("torch_scatter.segment_sum_coo")
 _segment_add_coo = Operator("torch_scatter.segment_add_coo")

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
 from ._held import Groups, Held, Kind, Made, mask
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def reader(kind: type) -> Callable[[str, str, Any], Held] | None:
@@ -43,7 +40,7 @@ class _Labelled(Kind):
                 called = name if name is not None else f"key_{number}"
                 coords[names[at] if len(groups.keys) == 1 else called] = (
                     names[at],
-                    _np.asarray(keys),
+                    np.asarray(keys),
                 )
         return xr.DataArray(made.filled(), coords, names, given.name, given.attrs)
 
@@ -101,6 +98,6 @@ def read(operator: str, name: str, given: Any) -> Held:
             f"{operator}: {name} is in chunks, which would be loaded whole: call strew.dask, or "
             f"pass {name}.compute()"
         )
-    values = _np.asarray(given.values)
-    missing = mask(_np.isnat(values)) if values.dtype.kind in "mM" else None
+    values = np.asarray(given.values)
+    missing = mask(np.isnat(values)) if values.dtype.kind in "mM" else None
     return Held(values, missing, _Labelled(given))
