@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as _np
 
+from ._native import errors as _errors
 from ._native.aliases import one_of as _one_of
 from ._scale import chunked as _chunked
 from ._strew import Accumulator as _Accumulator
@@ -270,9 +271,9 @@ def _regular(chunks: tuple[int, ...]) -> tuple[int, ...]:
     """Chunks without empty ones, which must have one size, but for the last one."""
     made = tuple(one for one in chunks if one) or (0,)
     if any(one != made[0] for one in made[:-1]) or made[-1] > made[0]:
-        raise ValueError(
-            f"aggregate: output_chunks = {chunks}: Cubed's chunks have one size, and the last one "
-            "may be smaller"
+        raise _errors.Problem(ValueError, "aggregate", "output_chunks", chunks).saying(
+            f"output_chunks = {chunks}: Cubed's chunks have one size, and the last one may "
+            "be smaller"
         )
     return made
 

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as _np
 
+from ._native import errors as _errors
 from ._native.aliases import one_of as _one_of
 from ._scale import chunked as _chunked
 
@@ -254,8 +255,8 @@ def _aggregate(
     da = _dask_array()
     src, index = da.asarray(src), da.asarray(index)
     if any(_np.isnan(part) for lens in (*src.chunks, *index.chunks) for part in lens):
-        raise ValueError(
-            "aggregate: the sizes of some chunks are not known: call compute_chunk_sizes() first"
+        raise _errors.Problem(ValueError, "aggregate", "src").saying(
+            "the sizes of some chunks are not known: call compute_chunk_sizes() first"
         )
     job = _chunked.job(called, src, index, reduce, **options)
     usual = _functools.partial(_usual_length, src, job)

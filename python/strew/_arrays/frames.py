@@ -10,6 +10,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING
 
+from .._native import errors
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
@@ -96,7 +98,9 @@ def _learned(kind: type) -> _Reader | None:
 
 def _refused(what: str, why: str) -> _Reader:
     def read(given: Any) -> Frame:
-        raise TypeError(f"aggregate: src is {what}, whose rows are not at hand: {why}")
+        raise errors.Problem(TypeError, "aggregate", "src").saying(
+            f"src is {what}, whose rows are not at hand: {why}"
+        )
 
     return read
 
@@ -179,4 +183,6 @@ def _of_stream(given: Any) -> Frame:
         assert reader is not None
         return reader(frame)
     kind = type(given).__name__
-    raise TypeError(f"aggregate: to read a {kind}, pyarrow or polars must be installed")
+    raise errors.Problem(TypeError, "aggregate", "src").saying(
+        f"to read a {kind}, pyarrow or polars must be installed"
+    )

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._native import errors
 from .._strew import Plan
 
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -47,9 +48,8 @@ def broadcast(operator: str, index: Any, shape: tuple[int, ...]) -> _Array:
     try:
         return np.broadcast_to(index, shape)
     except ValueError:
-        raise ValueError(
-            f"{operator}: index has shape {list(np.shape(index))}: it must be 1-d or broadcast to "
-            f"the shape of src, {list(shape)}"
+        raise errors.Problem(ValueError, operator, "index", list(np.shape(index))).has_shape(
+            f"it must be 1-d or broadcast to the shape of src, {list(shape)}"
         ) from None
 
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from .._native import errors
+
 
 def refuse(operator: str, name: str, given: Any) -> None:
     """Raises a TypeError for a masked array, with the words of the engine."""
     if isinstance(given, np.ma.MaskedArray):
-        raise TypeError(
-            f"{operator}: {name} must be an array without a mask (pass array.filled(..) or "
-            "array.data), not a masked array"
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} must be an array without a mask (pass array.filled(..) or array.data), "
+            "not a masked array"
         )

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from .._native import errors
+
 
 def explain(error: Exception, src: Any, index: Any) -> None:
     """Adds to an error that `src` comes first, if `src` and `index` look swapped."""
-    if error.args and isinstance(error.args[0], str) and _swapped(src, index):
-        said = f"{error.args[0]}; src comes first and index second: are they swapped?"
-        error.args = (said, *error.args[1:])
+    if _swapped(src, index):
+        errors.add(error, "src comes first and index second: are they swapped?")
 
 
 def _swapped(src: Any, index: Any) -> bool:

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._native import errors
+
 _Array: TypeAlias = np.ndarray[Any, Any]
 
 _COUNTS = ("len", "nanlen", "allnan", "anynan")
@@ -58,8 +60,8 @@ def aggregate(
     """
     plain = func.removeprefix("nan")
     if not takes(a, func):
-        raise TypeError(
-            f"numpy_groupies.aggregate: {func} is not defined for {a.dtype}, but these are: "
+        raise errors.Problem(TypeError, "numpy_groupies.aggregate", func).saying(
+            f"{func} is not defined for {a.dtype}, but these are: "
             f"{', '.join((*_COUNTS, *_named(a)))}"
         )
     if a.ndim == 0 and plain in ("sum", "len"):
@@ -73,8 +75,8 @@ def aggregate(
     own = a.dtype.newbyteorder("=")
     to = own if dtype is None else np.dtype(dtype)
     if to.kind != a.dtype.kind:
-        raise TypeError(
-            f"numpy_groupies.aggregate: dtype = {to.name}: {func} of {a.dtype} gives {a.dtype}"
+        raise errors.Problem(TypeError, "numpy_groupies.aggregate", "dtype", to.name).saying(
+            f"dtype = {to.name}: {func} of {a.dtype} gives {a.dtype}"
         )
     made_fill = fill("numpy_groupies.aggregate", fill_value, own)
     numbers = a.astype(own).view(np.int64)
@@ -90,27 +92,31 @@ def aggregate(
 
 def fill(operator: str, fill_value: Any, dtype: Any) -> int:
     """The integer of a fill value: a time of that kind, NaN for NaT, or a whole number."""
-    refused = f"{operator}: fill_value = {fill_value!r}: it is no {dtype}"
+
+    def refused(kind: type[Exception]) -> Exception:
+        problem = errors.Problem(kind, operator, "fill_value", fill_value)
+        return problem.expecting(f"it is no {dtype}")
+
     given = np.asarray(fill_value)
     is_time = given.dtype.kind in "mM"
     # A date would be taken as a duration, and a duration as a date.
     other = is_time and given.dtype.kind != dtype.kind
     if given.ndim or given.dtype.kind == "c" or (other and not np.isnat(given)):
-        raise TypeError(refused)
+        raise refused(TypeError)
     if given.dtype.kind == "f":
         number = float(given)
         if number != number:
             return _NAT
         if not number.is_integer() or abs(number) >= 2.0**63:
-            raise ValueError(refused)
+            raise refused(ValueError)
         given = np.asarray(int(number))
     try:
         made = given.astype(dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(refused) from error
+        raise refused(TypeError) from error
     # A time between two of the unit would be rounded down.
     if is_time and not np.isnat(given) and made != given:
-        raise ValueError(refused)
+        raise refused(ValueError)
     return int(made.view(np.int64))
 
 

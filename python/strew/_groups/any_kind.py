@@ -113,8 +113,8 @@ def _into(call: Call, src: Any, out: Any) -> Any:
         call = replace(call, dim=held.kind.axis(call.operator, call.dim))
         _check_labels(call, held, Groups((), [index]))
         if held.values.dtype.kind in "mM":
-            raise TypeError(
-                f"{call.operator}: values of {held.values.dtype} make a new array: out must be None"
+            raise errors.Problem(TypeError, call.operator, "out").saying(
+                f"values of {held.values.dtype} make a new array: out must be None"
             )
     call = replace(call, index=kinds.index(call.operator, index, call.mode))
     if held is not None and call.names != ["assign"] and call.options["nan_by_kind"]:
@@ -128,8 +128,8 @@ def _into(call: Call, src: Any, out: Any) -> Any:
     if missing is not None:
         if call.names == ["assign"]:
             place = ", ".join(map(str, np.argwhere(missing)[0]))
-            raise ValueError(
-                f"{call.operator}: src[{place}] is missing, but out has no missing values: fill it"
+            raise errors.Problem(ValueError, call.operator, "src").saying(
+                f"src[{place}] is missing, but out has no missing values: fill it"
             )
         shape_of_out = np.shape(out)
         if len(shape_of_out) == missing.ndim and -missing.ndim <= call.dim < missing.ndim:
@@ -171,15 +171,17 @@ def _made(call: Call, held: Held) -> list[Made]:
     if not any(map(callable, call.reduces)):
         return _missing.reduced(call, held)
     if call.weights is not None:
-        raise ValueError(
-            "aggregate: a callable reduce takes no weights: only sum, mean, var and std do"
+        raise errors.Problem(ValueError, "aggregate", "weights").saying(
+            "a callable reduce takes no weights: only sum, mean, var and std do"
         )
     if call.options["skipna"]:
-        raise ValueError(
-            "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
+        raise errors.Problem(ValueError, "aggregate", "skipna").saying(
+            "skipna = True: a callable reduce sees NaN, so it must be False"
         )
     if call.dtype is not None:
-        raise TypeError("aggregate: a callable reduce does not take dtype")
+        raise errors.Problem(TypeError, "aggregate", "dtype").saying(
+            "a callable reduce does not take dtype"
+        )
     found: list[Made] = []
     for reduce, name in zip(call.reduces, call.names, strict=True):
         if callable(reduce):

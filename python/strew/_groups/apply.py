@@ -11,6 +11,7 @@ import numpy as np
 
 from .._arrays import masked
 from .._arrays.library import from_numpy, on_devices_of
+from .._native import errors
 from .._strew import _members
 
 
@@ -24,9 +25,9 @@ def apply(
     starts, members, updates = _members(groups)
     axis = _axis(dim, values.ndim)
     if values.shape[axis] != updates:
-        raise ValueError(
-            f"aggregate: src has shape {tuple(values.shape)}: its size along dimension {axis} must "
-            f"be {updates}"
+        raise errors.Problem(ValueError, "aggregate", "src", tuple(values.shape)).saying(
+            f"src has shape {tuple(values.shape)}: its size along dimension {axis} must be "
+            f"{updates}"
         )
     values = library.take(values, members, axis)
     results: list[Any] = []
@@ -50,7 +51,7 @@ def _axis(dim: Any, rank: int) -> int:
     """The axis that `dim` names, among `rank`."""
     axis = operator.index(dim)
     if not -rank <= axis < rank:
-        raise IndexError(f"aggregate: dim = {axis}: src has {rank} dimensions")
+        raise errors.no_axis("aggregate", axis, rank)
     return axis % rank
 
 
@@ -58,9 +59,9 @@ def _check(results: list[Any], shape: tuple[int, ...]) -> None:
     """Refuses results of different shapes."""
     for group, one in enumerate(results):
         if one is not None and tuple(one.shape) != shape:
-            raise ValueError(
-                f"aggregate: reduce returns an array of shape {tuple(one.shape)} for group "
-                f"{group}: it must be {shape}, as for the groups before"
+            raise errors.Problem(ValueError, "aggregate", "reduce").saying(
+                f"reduce returns an array of shape {tuple(one.shape)} for group {group}",
+                f"it must be {shape}, as for the groups before",
             )
 
 
@@ -73,9 +74,8 @@ def fill_of(fill_value: Any, dtype: Any) -> Any:
     kinds = "biufc" if "complex" in str(dtype) else "biuf"
     fits = given.ndim == 0 and given.dtype.kind in kinds
     if not fits or not (inexact or (np.isfinite(given) and given % 1 == 0)):
-        raise ValueError(
-            f"aggregate: fill_value = {fill_value!r}: the results are of {dtype}, which does not "
-            "hold it"
+        raise errors.Problem(ValueError, "aggregate", "fill_value", fill_value).saying(
+            f"fill_value = {fill_value!r}: the results are of {dtype}, which does not hold it"
         )
     return fill_value
 
@@ -113,9 +113,9 @@ class Library:
             try:
                 found = join(found, one)
             except TypeError as error:
-                raise TypeError(
-                    f"aggregate: reduce returns arrays of {found} and of {one}: it must return one "
-                    "dtype, or dtypes of which one holds the others"
+                raise errors.Problem(TypeError, "aggregate", "reduce").saying(
+                    f"reduce returns arrays of {found} and of {one}",
+                    "it must return one dtype, or dtypes of which one holds the others",
                 ) from error
         return found
 

@@ -81,17 +81,24 @@ def grouped(
     return Grouped(keys, made if several else made[0])
 
 
-def of_keys(by: Any) -> tuple[Any, Any, Groups]:
-    """The group of each key, -1 for a missing one, the keys of the groups, and their labels."""
+def of_keys(
+    by: Any, called: str = "aggregate", argument: str | None = "by"
+) -> tuple[Any, Any, Groups]:
+    """The group of each key, -1 for a missing one, the keys of the groups, and their labels.
+
+    `called` is the function that was called, and `argument` what it calls the keys.
+    """
     try:
         names, columns = _columns(by)
         if names is not None and len(set(names)) < len(names):
-            raise ValueError(f"factorize: the columns have the names {names}: they must differ")
+            raise errors.Problem(ValueError, "factorize", "keys").saying(
+                f"the columns have the names {names}: they must differ"
+            )
         one = columns is None
         columns = [by] if columns is None else columns
         index, first, read = numbered(columns)
     except (TypeError, ValueError) as error:
-        errors.rename(error, "factorize", "aggregate: by")
+        errors.rename(error, "factorize", called, argument)
         raise
     keys: Any = tuple(column.plain(first) for column in read)
     if names is not None:
@@ -123,7 +130,6 @@ def refuse_beside(index: Any, size: Any, mode: Any, ignore_index: Any) -> None:
     }
     names = [name for name, is_given in given.items() if is_given]
     if names:
-        raise ValueError(
-            f"aggregate: by makes the index of its keys: {' and '.join(names)} cannot be combined "
-            "with it"
+        raise errors.Problem(ValueError, "aggregate", names[0]).saying(
+            f"by makes the index of its keys: {' and '.join(names)} cannot be combined with it"
         )

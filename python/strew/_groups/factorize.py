@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._native import errors
 from .._strew import _join_keys
 from .key_columns import Column, column, is_of
 
@@ -59,7 +60,9 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     """
     names, several = columns(keys)
     if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"factorize: the columns have the names {names}: they must differ")
+        raise errors.Problem(ValueError, "factorize", "keys").saying(
+            f"the columns have the names {names}: they must differ"
+        )
     index, first, read = numbered([keys] if several is None else several)
     made = [one.plain(first) for one in read]
     if several is None:
@@ -73,14 +76,16 @@ def numbered(keys: list[Any]) -> tuple[_Array, _Array, list[Column]]:
     A row with a missing key has the group -1. Groups are in the ascending order of the keys.
     """
     if not keys:
-        raise ValueError("factorize: there are no keys")
+        raise errors.Problem(ValueError, "factorize", "keys").saying("there are no keys")
     read = [column(one) for one in keys]
     found = [one.numbered() for one in read]
     if len(found) == 1:
         return *found[0], read
     lengths = [len(index) for index, _ in found]
     if len(set(lengths)) > 1:
-        raise ValueError(f"factorize: the columns have the lengths {lengths}: they must be equal")
+        raise errors.Problem(ValueError, "factorize", "keys").saying(
+            f"the columns have the lengths {lengths}: they must be equal"
+        )
     codes = [np.ascontiguousarray(index, np.int64) for index, _ in found]
     index, first = _join_keys(codes, [len(first) for _, first in found])
     return index, first, read
@@ -100,9 +105,9 @@ def columns(keys: Any) -> tuple[list[Any] | None, list[Any] | None]:
     if isinstance(keys, dict):
         return list(keys), list(keys.values())
     if isinstance(keys, list) and keys and all(isinstance(one, tuple) for one in keys):
-        raise ValueError(
-            "factorize: the keys are a list of tuples, which may be rows or columns: pass a tuple "
-            "of columns, such as tuple(keys), or for rows tuple(zip(*keys))"
+        raise errors.Problem(ValueError, "factorize", "keys").saying(
+            "the keys are a list of tuples, which may be rows or columns: pass a tuple of "
+            "columns, such as tuple(keys), or for rows tuple(zip(*keys))"
         )
     if isinstance(keys, tuple) or (
         isinstance(keys, list) and keys and all(_is_column(one) for one in keys)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import dtypes
+from .._native import dtypes, errors
 from .._strew import Plan
 from . import keys
 
@@ -39,7 +39,8 @@ def _one(operator: str, name: str, given: Any, shape: tuple[int, ...]) -> Any:
     try:
         return np.broadcast_to(dtypes.as_array(array), shape).reshape(-1)
     except ValueError:
-        raise ValueError(
-            f"{operator}: dim = None: {name} has shape {list(array.shape)}: it must broadcast to "
-            f"src's shape {list(shape)}, or have one dimension of {math.prod(shape)} elements"
+        raise errors.Problem(ValueError, operator, "dim").saying(
+            f"dim = None: {name} has shape {list(array.shape)}",
+            f"it must broadcast to src's shape {list(shape)}, or have one dimension of "
+            f"{math.prod(shape)} elements",
         ) from None

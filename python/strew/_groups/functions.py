@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._arrays.kinds._held import Made
+from .._native import errors
 from .._strew import _groups, _members
 from .apply import fill_of
 from .missing import group_axes, rows_of
@@ -86,9 +87,9 @@ def _stacked(
     shape = values[0].shape if values else ()
     for group, one in enumerate(found):
         if one is not None and not one[1] and one[0].shape != shape:
-            raise ValueError(
-                f"aggregate: reduce returns an array of shape {one[0].shape} for group {group}: it "
-                f"must be {shape}, as for the groups before"
+            raise errors.Problem(ValueError, "aggregate", "reduce").saying(
+                f"reduce returns an array of shape {one[0].shape} for group {group}",
+                f"it must be {shape}, as for the groups before",
             )
     dtype = held.values.dtype
     if values:
@@ -96,9 +97,9 @@ def _stacked(
             dtype = np.result_type(*{one.dtype for one in values})
         except TypeError as error:
             names = sorted({str(one.dtype) for one in values})
-            raise TypeError(
-                f"aggregate: reduce returns arrays of {' and of '.join(names)}: it must return one "
-                "dtype, or dtypes of which one holds the others"
+            raise errors.Problem(TypeError, "aggregate", "reduce").saying(
+                f"reduce returns arrays of {' and of '.join(names)}",
+                "it must return one dtype, or dtypes of which one holds the others",
             ) from error
     is_time = dtype.kind in "mM"
     none: Any = np.array("NaT", dtype) if is_time else np.zeros((), dtype)

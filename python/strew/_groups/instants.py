@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._arrays import times
+from .._native import errors
 from .reduce import of_arrays
 
 if TYPE_CHECKING:
@@ -64,17 +65,17 @@ class Times:
         call = line.call
         for name, given in (("dtype", call.dtype), ("weights", call.weights)):
             if given is not None:
-                raise TypeError(
-                    f"{call.operator}: {name} cannot be combined with values of {dtype}"
+                raise errors.Problem(TypeError, call.operator, name).saying(
+                    f"{name} cannot be combined with values of {dtype}"
                 )
 
     def check(self, name: str) -> None:
         """Refuses a reduction that is not defined, and options that do not fit it."""
         call = self.line.call
         if name != "assign" and name not in defined(self.dtype):
-            raise TypeError(
-                f"{call.operator}: reduce = {name!r} is not defined for {self.dtype}, but these "
-                f"are: {', '.join(defined(self.dtype))}"
+            raise errors.Problem(TypeError, call.operator, "reduce", name).saying(
+                f"reduce = {name!r} is not defined for {self.dtype}, but these are: "
+                f"{', '.join(defined(self.dtype))}"
             )
         if name in _BETWEEN or name in _SPREADS:
             nothing = np.zeros(0)
@@ -138,9 +139,9 @@ class Times:
         """Exact means: the values are sums of two halves, whose own sums do not overflow."""
         line = self.line
         if counts.max(initial=0) >= 2**31:
-            raise ValueError(
-                f"{line.call.operator}: a group has {counts.max()} values of {self.dtype}: for "
-                "their mean they must be fewer than 2**31"
+            raise errors.Problem(ValueError, line.call.operator, "src").saying(
+                f"a group has {counts.max()} values of {self.dtype}: for their mean they must "
+                "be fewer than 2**31"
             )
         high = line.plain(line.values >> 32, "sum", line.present)
         low = line.plain(line.values & 0xFFFFFFFF, "sum", line.present)
@@ -209,10 +210,9 @@ class Times:
         if beyond.any():
             unit = np.datetime_data(self.dtype)[0]
             what = "duration" if name in _SPREADS else self.dtype
-            raise OverflowError(
-                f"{self.line.call.operator}: the {name} of a group (result {beyond.argmax()}) "
-                f"is beyond what a {what} of 64 bits in the unit {unit!r} holds: convert the "
-                "values to a longer unit first"
+            raise errors.Problem(OverflowError, self.line.call.operator, "src").saying(
+                f"the {name} of a group (result {beyond.argmax()}) is beyond what a {what} of "
+                f"64 bits in the unit {unit!r} holds: convert the values to a longer unit first"
             )
 
     def _sum(self, name: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._native import errors
 from .._strew import _join_keys, _number_keys, _number_strings
 
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -76,8 +77,8 @@ class _Numpy(Column):
                 also = "; pass the column itself, not its name"
             elif keys.ndim == 0 and keys.dtype.kind == "O":
                 also = f", and is no {type(keys[()]).__name__}"
-            raise ValueError(
-                f"factorize: a column of keys has {keys.ndim} dimensions: it must have 1{also}"
+            raise errors.Problem(ValueError, "factorize", "keys").saying(
+                f"a column of keys has {keys.ndim} dimensions", f"it must have 1{also}"
             )
 
     def numbered(self) -> tuple[_Array, _Array]:
@@ -169,7 +170,9 @@ def _argsort(keys: Any) -> _Array:
     try:
         return np.argsort(keys, kind="stable")
     except TypeError as error:
-        raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
+        raise errors.Problem(TypeError, "factorize", "keys").saying(
+            f"the keys cannot be ordered: {error}"
+        ) from error
 
 
 def _ranked(numbers: _Array, order: _Array) -> _Array:
@@ -184,7 +187,9 @@ def _by_sorting(keys: _Array) -> tuple[_Array, _Array]:
     try:
         _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
     except TypeError as error:
-        raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
+        raise errors.Problem(TypeError, "factorize", "keys").saying(
+            f"the keys cannot be ordered: {error}"
+        ) from error
     return numbers.astype(np.int64, copy=False), first
 
 
@@ -220,8 +225,8 @@ def _array(given: Any) -> _Array:
         made = np.asarray(given)
     except (TypeError, ValueError, RuntimeError) as error:
         kind = type(given).__name__
-        raise TypeError(
-            f"factorize: NumPy makes no array of the keys, a {kind}: {error}"
+        raise errors.Problem(TypeError, "factorize", "keys").saying(
+            f"NumPy makes no array of the keys, a {kind}: {error}"
         ) from error
     if not hasattr(given, "dtype") and made.ndim == 1 and _merges(made, given):
         made = np.fromiter(given, object, len(made))
@@ -270,7 +275,9 @@ class _Pandas(Column):
         try:
             numbers, different = pandas.factorize(array, sort=True)
         except (TypeError, KeyError) as error:
-            raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
+            raise errors.Problem(TypeError, "factorize", "keys").saying(
+                f"the keys cannot be ordered: {error}"
+            ) from error
         there = np.flatnonzero(numbers >= 0)
         return numbers.astype(np.int64), there[_firsts(numbers[there], len(different))]
 
@@ -322,7 +329,9 @@ class _Arrow(Column):
             if not isinstance(array, pa.DictionaryArray):
                 array = array.dictionary_encode()
         except (NotImplementedError, pa.ArrowException) as error:
-            raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
+            raise errors.Problem(TypeError, "factorize", "keys").saying(
+                f"the keys cannot be ordered: {error}"
+            ) from error
         dictionary = array.dictionary
         if not array.type.ordered:
             ranks = self._ranks(dictionary)
@@ -417,7 +426,9 @@ class _Polars(Column):
             order = keys.gather(first).cast(pl.String).arg_sort().to_numpy()
             return _ranked(numbers, order), first[order]
         if dtype.is_nested():
-            raise TypeError(f"factorize: the keys cannot be ordered: they are of the type {dtype}")
+            raise errors.Problem(TypeError, "factorize", "keys").saying(
+                f"the keys cannot be ordered: they are of the type {dtype}"
+            )
         return _Numpy(_physical(keys), missing).numbered()
 
     def taken(self, places: _Array) -> Any:

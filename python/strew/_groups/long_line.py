@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._native import errors
 from .._native import options as _options
 from .._strew import _groups, _members
 from .reduce import PER_VALUE
@@ -262,7 +263,7 @@ def _weights(call: Call, lines: Lines) -> _Array:
     try:
         return lines.flat(weights)
     except ValueError:
-        raise ValueError(
-            f"{call.operator}: weights has shape {shape}: it must have {lines.count} elements, for "
-            f"dimension {lines.axis}, or broadcast to src's shape {lines.shape}"
+        raise errors.Problem(ValueError, call.operator, "weights", shape).has_shape(
+            f"it must have {lines.count} elements, for dimension {lines.axis}, or broadcast "
+            f"to src's shape {lines.shape}"
         ) from None

@@ -81,7 +81,7 @@ def with_nan_missing(held: Held) -> Held:
 def _reduced(call: Call, held: Held) -> list[Made]:
     shape = held.values.shape
     if not -len(shape) <= call.dim < len(shape):
-        raise IndexError(f"{call.operator}: dim = {call.dim}: src has {len(shape)} dimensions")
+        raise errors.no_axis(call.operator, call.dim, len(shape))
     call = replace(call, dim=call.dim % len(shape))
     one_for_all = isinstance(call.index, (Plan, tuple)) or np.ndim(call.index) == 1
     is_time = held.values.dtype.kind in "mM"
@@ -188,7 +188,7 @@ def rows_of(call: Call, shape: tuple[int, ...]) -> tuple[_Array, int, tuple[int,
     index = call.index
     if isinstance(index, Plan):
         if call.size is not None or call.mode != "error" or call.ignore_index is not None:
-            raise ValueError(f"{call.operator}: {errors.OWN_OF_PLAN}")
+            raise errors.own_of_plan(call.operator)
         rows, size = np.asarray(_lines.plan_as_index(index)), index.size
     elif keys.several(index):
         rows, sizes = keys.rows(call.operator, index, call.size, call.mode, call.ignore_index)
@@ -229,8 +229,7 @@ def _inside(call: Call, index: _Array) -> tuple[_Array, int] | None:
 def _of_length(call: Call, shape: tuple[int, ...], rows: _Array) -> _Array:
     """The groups, if there is one for each value along the axis."""
     if rows.ndim == 1 and len(rows) != shape[call.dim]:
-        raise ValueError(
-            f"{call.operator}: src has shape {list(shape)}: its size along dimension {call.dim} "
-            f"must be {len(rows)}"
+        raise errors.Problem(ValueError, call.operator, "src", tuple(shape)).saying(
+            f"src has shape {list(shape)}: its size along dimension {call.dim} must be {len(rows)}"
         )
     return rows

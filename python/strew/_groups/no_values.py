@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native import errors
 from .._strew import Plan
 from .apply import Library
 
@@ -22,17 +23,21 @@ def check(reduces: list[Any], weights: Any) -> None:
         hint = '"len" counts the members of each group without them'
         if reduce == "count":
             hint = f"count leaves out values that are NaN; {hint}"
-        raise TypeError(f"aggregate: {said} needs the values: pass src; {hint}")
+        raise errors.Problem(TypeError, "aggregate", "src").saying(
+            f"{said} needs the values: pass src; {hint}"
+        )
     if weights is not None:
-        raise TypeError("aggregate: weights are those of values: pass src")
+        raise errors.Problem(TypeError, "aggregate", "src").saying(
+            "weights are those of values: pass src"
+        )
 
 
 def no_groups(src: Any, reduces: list[Any]) -> TypeError:
     """The error of a call without groups."""
-    said = "aggregate: it needs the groups of the values: pass index, or by for keys"
+    said = "it needs the groups of the values: pass index, or by for keys"
     if src is not None and all(reduce in _COUNTING for reduce in reduces):
         said += "; to count groups without values, call strew.aggregate(index=groups, reduce='len')"
-    return TypeError(said)
+    return errors.Problem(TypeError, "aggregate", "index").saying(said)
 
 
 def stand_in(index: Any) -> Any:

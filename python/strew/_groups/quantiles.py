@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._arrays.dispatch import torch_operators
+from .._native import errors
 from .._native import options as _options
 from .._strew import _aggregate as run
 from .._strew import _members
@@ -37,7 +38,9 @@ def of_arrays(
 ) -> tuple[Any, ...]:
     """The result of each reduction; `reduced` makes those that are no quantiles."""
     if weighted and "quantile" in reduces:
-        raise ValueError("aggregate: reduce = 'quantile' takes no weights")
+        raise errors.Problem(ValueError, "aggregate", "reduce").saying(
+            "reduce = 'quantile' takes no weights"
+        )
     others = [one for one in reduces if one != "quantile"]
     made = iter(reduced(others, options | {"q": 0.5}) if others else ())
     return tuple(
@@ -47,8 +50,8 @@ def of_arrays(
 
 def _quantile(groups: Any, src: Any, dim: Any, options: dict[str, Any]) -> Any:
     if torch_operators(src) is not None and src.requires_grad:
-        raise TypeError(
-            "aggregate: a q for each group has no derivative: pass src.detach(), or one q for all"
+        raise errors.Problem(TypeError, "aggregate", "q").saying(
+            "a q for each group has no derivative: pass src.detach(), or one q for all"
         )
     q = options["q"]
     # Checks the arguments, too: the dtype of the result is that of any quantile.
@@ -60,12 +63,14 @@ def _quantile(groups: Any, src: Any, dim: Any, options: dict[str, Any]) -> Any:
     starts = np.asarray(starts)
     size = len(starts) - 1
     if q.shape[1] != size:
-        raise ValueError(
-            f"aggregate: q has shape {q.shape}: it must have {size} columns, one for each group"
+        raise errors.Problem(ValueError, "aggregate", "q", q.shape).has_shape(
+            f"it must have {size} columns, one for each group"
         )
     if not ((q >= 0) & (q <= 1)).all():
         at = tuple(int(place[0]) for place in np.nonzero(~((q >= 0) & (q <= 1))))
-        raise ValueError(f"aggregate: q{list(at)} = {q[at]}: it must be from 0 to 1")
+        raise errors.Problem(ValueError, "aggregate", "q", q[at], position=at).saying(
+            f"q{list(at)} = {q[at]}", "it must be from 0 to 1"
+        )
     plain = _options.PLAIN | {"skipna": options["skipna"]}
     counts, nan = (
         np.moveaxis(np.asarray(one), axis, -1)

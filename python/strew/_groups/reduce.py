@@ -48,7 +48,7 @@ def of_arrays(
         if isinstance(index, Plan):
             groups: Any = index
             if size is not None or mode != "error" or ignore_index is not None:
-                raise ValueError(f"aggregate: {errors.OWN_OF_PLAN}")
+                raise errors.own_of_plan("aggregate")
         else:
             if isinstance(index, tuple) and keys.several(index):
                 rows, sizes = keys.rows("aggregate", index, size, mode, ignore_index)
@@ -58,7 +58,9 @@ def of_arrays(
         fill_value = options["fill_value"]
         if dtype is not None:
             if weights is not None:
-                raise TypeError("aggregate: dtype and weights cannot be combined")
+                raise errors.Problem(TypeError, "aggregate", "dtype").saying(
+                    "dtype and weights cannot be combined"
+                )
             src = dtypes.converted("aggregate", src, dtype, reduces)
         if fill_value is not None:
             named = [one for one in reduces if not callable(one)]
@@ -129,8 +131,8 @@ def _with_plan(
     """Results with weights or derivatives, or of functions. `plan` returns the plan of `groups`."""
     names = [one for one in reduces if not callable(one)]
     if options["skipna"] and len(names) < len(reduces):
-        raise ValueError(
-            "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
+        raise errors.Problem(ValueError, "aggregate", "skipna").saying(
+            "skipna = True: a callable reduce sees NaN, so it must be False"
         )
     if weights is not None:
         return weighted(groups, plan, src, weights, reduces, dim, options)

@@ -18,6 +18,7 @@ import numpy as np
 
 from .._arrays import masked
 from .._arrays.library import from_numpy
+from .._native import errors
 from .._native import options as _options
 from .._native.dtypes import as_array
 from .._strew import _aggregate as run
@@ -51,14 +52,13 @@ def weighted(
     """The results of reductions that take weights, and counts of values."""
     for reduce in reduces:
         if callable(reduce) or reduce not in _TAKEN:
-            raise ValueError(
-                f"aggregate: reduce = {reduce!r} takes no weights: only sum, mean, var and std do, "
-                "and count and len, which count values"
+            raise errors.Problem(ValueError, "aggregate", "reduce", reduce).saying(
+                f"reduce = {reduce!r} takes no weights: only sum, mean, var and std do, and "
+                "count and len, which count values"
             )
         if options["exact"] and reduce in _ROUNDS_TWICE:
-            raise ValueError(
-                f"aggregate: exact = True: {reduce} with weights has no exact form: only sum and "
-                "mean have one"
+            raise errors.Problem(ValueError, "aggregate", "exact").saying(
+                f"exact = True: {reduce} with weights has no exact form: only sum and mean have one"
             )
     # Checks the arguments, too.
     counts = run(groups, src, ["len"], dim, _PLAIN | {"skipna": options["skipna"]})[0]
@@ -198,23 +198,24 @@ def _array(name: str, given: Any) -> _Values:
         return as_array(given)
     except (TypeError, RuntimeError) as error:
         # Torch's bfloat16, and tensors that require a gradient.
-        raise TypeError(f"aggregate: {name} is no NumPy array: {error}") from error
+        raise errors.Problem(TypeError, "aggregate", name).saying(
+            f"{name} is no NumPy array: {error}"
+        ) from error
 
 
 def _checked(weights: Any, shape: tuple[int, ...], axis: int) -> _Values:
     """The weights, broadcast against an array of this shape."""
     made = _array("weights", weights)
     if made.dtype.kind not in "biuf" and made.dtype.name != "bfloat16":
-        raise TypeError(
-            f"aggregate: weights has dtype {made.dtype}: it must be of real numbers, integers or "
-            "bools"
+        raise errors.Problem(TypeError, "aggregate", "weights", made.dtype).has_dtype(
+            "it must be of real numbers, integers or bools"
         )
     if made.ndim == 1 and len(made) == shape[axis]:
         made = made.reshape([-1 if at == axis else 1 for at in range(len(shape))])
     elif made.ndim == 1 or not _broadcasts(made.shape, shape):
-        raise ValueError(
-            f"aggregate: weights has shape {made.shape}: it must have {shape[axis]} elements, for "
-            f"dimension {axis}, or broadcast to src's shape {shape}"
+        raise errors.Problem(ValueError, "aggregate", "weights", made.shape).has_shape(
+            f"it must have {shape[axis]} elements, for dimension {axis}, or broadcast to "
+            f"src's shape {shape}"
         )
     return made
 

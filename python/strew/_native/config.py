@@ -19,6 +19,7 @@ from .._strew import (
     get_num_threads,
     operators,
 )
+from . import errors
 
 # The packages of the frameworks and of the libraries whose arrays are taken.
 _PACKAGES = (
@@ -87,7 +88,9 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, dict[s
     ['caches', 'environment', 'memory', 'packages', 'processor', 'python', 'strew', 'threads']
     """
     if mode not in ("stdout", "dicts"):
-        raise ValueError(f"show_config: mode = {mode!r}: it must be stdout or dicts")
+        raise errors.Problem(ValueError, "show_config", "mode", mode).expecting(
+            "it must be stdout or dicts"
+        )
     found: dict[str, dict[str, Any]] = {
         "strew": {"version": __version__, "operators": len(operators())},
         "processor": {

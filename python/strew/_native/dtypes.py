@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from . import errors
+
 _NARROW_INTEGERS = frozenset("int8 int16 int32 uint8 uint16 uint32".split())
 _INEXACT = frozenset("float16 bfloat16 float32 float64 complex64 complex128".split())
 _INTEGERS = _NARROW_INTEGERS | {"int64", "uint64"}
@@ -67,17 +69,18 @@ def converted(operator: str, src: Any, dtype: Any, reduces: Iterable[str]) -> An
     """
     name, own = _given(operator, dtype), name_of(src)
     if rank(name) < rank(own):
-        raise TypeError(
-            f"{operator}: dtype = {name}: src has dtype {own}: dtype must be of that kind, or of a "
+        raise errors.Problem(TypeError, operator, "dtype", name).saying(
+            f"dtype = {name}: src has dtype {own}: dtype must be of that kind, or of a "
             "later one of bool, integer, float and complex"
         )
     for reduce in reduces:
         if reduce not in _WITH_DTYPE:
-            raise TypeError(f"{operator}: reduce = {reduce!r} does not take dtype")
+            raise errors.Problem(TypeError, operator, "reduce", reduce).saying(
+                f"reduce = {reduce!r} does not take dtype"
+            )
         if reduce.endswith("mean") and is_whole(name):
-            raise TypeError(
-                f"{operator}: dtype = {name}: for a mean it must be a floating-point or complex "
-                "type"
+            raise errors.Problem(TypeError, operator, "dtype", name).saying(
+                f"dtype = {name}: for a mean it must be a floating-point or complex type"
             )
     return cast(src, name)
 
@@ -107,9 +110,9 @@ def check_fill(
     whole = is_whole(name_of(src)) and not weighted
     for reduce in reduces:
         if reduce in _TO_WHOLE or (whole and reduce not in _TO_FLOATS):
-            raise ValueError(
-                f"{operator}: fill_value = {fill_value!r}: {reduce} of {name_of(src)} gives whole "
-                "numbers, so it must be one"
+            raise errors.Problem(ValueError, operator, "fill_value", fill_value).saying(
+                f"fill_value = {fill_value!r}: {reduce} of {name_of(src)} gives whole numbers, "
+                "so it must be one"
             )
 
 
@@ -118,9 +121,8 @@ def _refuse_negative(operator: str, fill_value: Any, name: str, reduces: Iterabl
     if name.startswith("uint") and any(
         one not in _TO_FLOATS and one not in _TO_WHOLE for one in reduces
     ):
-        raise ValueError(
-            f"{operator}: fill_value = {fill_value}: value cannot be converted to type {name} "
-            "without overflow"
+        raise errors.Problem(ValueError, operator, "fill_value", fill_value).saying(
+            f"fill_value = {fill_value}: value cannot be converted to type {name} without overflow"
         )
 
 
@@ -132,9 +134,9 @@ def rounded(operator: str, result: Any, like: Any, fill_value: Any) -> Any:
     if fill_value is not None and name in _INTEGERS:
         limits = np.iinfo(name)
         if not limits.min <= fill_value <= limits.max:
-            raise ValueError(
-                f"{operator}: fill_value = {fill_value}: value cannot be converted to type {name} "
-                "without overflow"
+            raise errors.Problem(ValueError, operator, "fill_value", fill_value).saying(
+                f"fill_value = {fill_value}: value cannot be converted to type {name} without "
+                "overflow"
             )
     return cast(result, name)
 
@@ -163,7 +165,9 @@ def _given(operator: str, dtype: Any) -> str:
     with suppress(TypeError):
         name = np.dtype(own).name
     if rank(name) < 0:
-        raise TypeError(f"{operator}: dtype = {dtype!r}: it must be a dtype of numbers or bools")
+        raise errors.Problem(TypeError, operator, "dtype", dtype).expecting(
+            "it must be a dtype of numbers or bools"
+        )
     return name
 
 

@@ -35,19 +35,19 @@ _REDUCTIONS = ("count", "max", "mean", "median", "min", "prod", "quantile", "std
 
 def explain(error: BaseException, src: Any, index: Any) -> None:
     """Adds to an error which reduction, axis or function was meant, where that can be told."""
-    said = errors.said(error)
-    argument, expected = (getattr(error, name, None) for name in ("argument", "expected"))
+    fields: list[Any] = [getattr(error, name, None) for name in ("argument", "value", "expected")]
+    argument, value, expected = fields
     one_of = "it must be one of "
     if argument == "reduce" and expected and expected.startswith(one_of):
         known = expected.removeprefix(one_of).partition(";")[0].split(", ")
-        _add(error, _reduction(error.value.strip('"'), known))  # type: ignore[attr-defined]
+        _add(error, _reduction(value.strip('"'), known))
     elif isinstance(error, MemoryError):
         _add(error, _many_groups(index))
-    elif isinstance(error, TypeError) and "src must be an array" in said:
+    elif isinstance(error, TypeError) and argument == "src":
         _add(error, "pass one column of it" if hasattr(src, "columns") else None)
-    elif isinstance(error, TypeError) and "index " in said:
+    elif isinstance(error, TypeError) and argument == "index":
         _add(error, _keys(index))
-    elif isinstance(error, ValueError) and " has shape [" in said:
+    elif isinstance(value, tuple) and argument in ("src", "index"):
         _add(error, _axis(src, index))
 
 

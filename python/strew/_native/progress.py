@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from .._strew import _set_progress as _set
+from . import errors
 
 
 @contextmanager
@@ -48,7 +49,9 @@ def progress(show: bool | Callable[[int, int], object] = True) -> Iterator[None]
     """
     if not (isinstance(show, bool) or callable(show)):
         kind = type(show).__name__
-        raise TypeError(f"progress: show must be a bool or a callable, not {kind}")
+        raise errors.Problem(TypeError, "progress", "show").saying(
+            f"show must be a bool or a callable, not {kind}"
+        )
     bar = _bar() if show is True else None
     before = _set(bar if isinstance(show, bool) else show)
     try:

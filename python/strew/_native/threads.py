@@ -9,6 +9,7 @@ from typing import SupportsIndex
 
 from .._strew import get_num_threads as get
 from .._strew import set_num_threads as _set
+from . import errors
 
 _LARGEST = 2**63 - 1
 
@@ -43,11 +44,17 @@ def threads(n: SupportsIndex | None) -> Iterator[None]:
             n = operator.index(n)
         except TypeError:
             kind = type(n).__name__
-            raise TypeError(f"threads: n must be an integer or None, not {kind}") from None
+            raise errors.Problem(TypeError, "threads", "n").saying(
+                f"n must be an integer or None, not {kind}"
+            ) from None
         if n < 1:
-            raise ValueError(f"threads: n = {n}: it must be at least 1, or None")
+            raise errors.Problem(ValueError, "threads", "n", n).expecting(
+                "it must be at least 1, or None"
+            )
         if n > _LARGEST:
-            raise ValueError(f"threads: n = {n}: it must be at most {_LARGEST}")
+            raise errors.Problem(ValueError, "threads", "n", n).expecting(
+                f"it must be at most {_LARGEST}"
+            )
     before = get()
     _set(n)
     try:

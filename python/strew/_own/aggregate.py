@@ -16,7 +16,7 @@ from .._groups.any_kind import needed
 from .._groups.by import Grouped
 from .._groups.long_line import Call, names_of
 from .._groups.reduce import PER_VALUE, of_arrays
-from .._native import log
+from .._native import errors, log
 from .._native import options as _options
 from .._native.aliases import one_of
 from .._native.log import clock
@@ -418,14 +418,14 @@ def aggregate(
             return again(src, index, reduce, by=by, periods=periods, method=method, **named)
     if samples := batch_operators(index, by, weights, src if weights is not None else None):
         if is_of_batch(by):
-            raise ValueError(
-                "aggregate: by differs between the samples of torch.vmap: make an index of it by "
+            raise errors.Problem(ValueError, "aggregate", "by").saying(
+                "by differs between the samples of torch.vmap: make an index of it by "
                 "strew.factorize first"
             )
         if size is None and dim_size is None and not _all_per_value(reduce):
-            raise ValueError(
-                "aggregate: size is needed under torch.vmap with an index or weights for each "
-                "sample, because each sample would have its own number of groups"
+            raise errors.Problem(ValueError, "aggregate", "size").saying(
+                "size is needed under torch.vmap with an index or weights for each sample, "
+                "because each sample would have its own number of groups"
             )
         named = {"dim": dim, "axis": axis, "size": size, "dim_size": dim_size, "mode": mode}
         named |= {"skipna": skipna, "min_count": min_count, "fill_value": fill_value, "q": q}

@@ -204,9 +204,9 @@ def scatter(
             or _is_wide(reduce, src, out, dtype)
         ):
             if out is None and dim_size is None and size is None:
-                raise ValueError(
-                    "scatter: size is needed under torch.vmap with an index for each sample, "
-                    "because each sample would have its own number of cells"
+                raise errors.Problem(ValueError, "scatter", "size").saying(
+                    "size is needed under torch.vmap with an index for each sample, because each "
+                    "sample would have its own number of cells"
                 )
             fixed: dict[str, Any] = {"dim_size": dim_size, "size": size, "axis": axis}
             fixed |= {"mode": mode, "fill_value": fill_value, "ignore_index": ignore_index}
@@ -315,11 +315,17 @@ def _check_options(reduce: Any, exact: Any, options: dict[str, Any]) -> None:
     for name in options:
         if name in ("weights", "by", "skipna"):
             also = '; "nan" in front of a reduction leaves out NaN' if name == "skipna" else ""
-            raise TypeError(f"scatter: {name} is an argument of strew.aggregate{also}")
+            raise errors.Problem(TypeError, "scatter", name).saying(
+                f"{name} is an argument of strew.aggregate{also}"
+            )
         if name not in _options.NAMES:
-            raise TypeError(f"scatter() got an unexpected keyword argument {name!r}")
+            raise errors.Problem(TypeError, "scatter", name).in_words(
+                f"scatter() got an unexpected keyword argument {name!r}"
+            )
     if exact or (isinstance(reduce, str) and reduce in _REDUCTIONS):
-        raise TypeError(f"scatter: reduce = {reduce!r} does not take {', '.join(options)}")
+        raise errors.Problem(TypeError, "scatter", "reduce", reduce).saying(
+            f"reduce = {reduce!r} does not take {', '.join(options)}"
+        )
 
 
 def _of_any_kind(
@@ -450,7 +456,9 @@ def _of_arrays(
     sizes: tuple[int, ...] | None = None
     if keys.several(index):
         if out is not None:
-            raise ValueError("scatter: several keys make a new array: out must be None")
+            raise errors.Problem(ValueError, "scatter", "out").saying(
+                "several keys make a new array: out must be None"
+            )
         axis_of_keys = keys.axis_of("scatter", dim, src)
         index, sizes = keys.rows("scatter", index, dim_size, mode, ignore_index)
         dim_size, mode, ignore_index = math.prod(sizes), "drop", None
@@ -463,7 +471,9 @@ def _of_arrays(
 def _in_dtype(src: Any, name: str, out: Any, dtype: Any) -> Any:
     """The values in the dtype that the caller asks for, which is then the result's."""
     if out is not None:
-        raise ValueError("scatter: dtype is that of a new array: out must be None")
+        raise errors.Problem(ValueError, "scatter", "dtype").saying(
+            "dtype is that of a new array: out must be None"
+        )
     return dtypes.converted("scatter", src, dtype, [name])
 
 
@@ -714,8 +724,8 @@ def _exact_reduction(operator: str, reduce: Any) -> str:
     if reduce in ("exact_sum", "exact_mean"):
         return str(reduce)
     if reduce not in ("sum", "mean"):
-        raise ValueError(
-            f"{operator}: reduce = {reduce!r} has no exact form: only sum and mean have"
+        raise errors.Problem(ValueError, operator, "reduce", reduce).saying(
+            f"reduce = {reduce!r} has no exact form: only sum and mean have"
         )
     return f"exact_{reduce}"
 
@@ -734,9 +744,10 @@ def _refuse_index_arguments(
 ) -> None:
     """Raises for arguments about the index beside a plan, which has its own."""
     if index is not None:
-        raise ValueError(f"{name}: a plan has its own index: pass index=None with plan")
+        raise errors.Problem(ValueError, name, "index").saying(
+            "a plan has its own index: pass index=None with plan"
+        )
     if dim_size is not None or ignore_index is not None or mode != "error":
-        raise ValueError(
-            f"{name}: dim_size, mode and ignore_index cannot be combined with plan, which has its "
-            "own"
+        raise errors.Problem(ValueError, name, "plan").saying(
+            "dim_size, mode and ignore_index cannot be combined with plan, which has its own"
         )

@@ -14,7 +14,7 @@ from .._arrays.library import from_numpy
 from .._arrays.lines import plan_as_index
 from .._groups import keys
 from .._groups.reduce import PER_VALUE
-from .._native import dtypes
+from .._native import dtypes, errors
 from .._strew import Plan
 from .aggregate import aggregate
 
@@ -36,7 +36,9 @@ def aggregate_groups(
 ) -> Any:
     """A scatter with a reduction of `aggregate`, or with "nan" in front of one."""
     if out is not None:
-        raise ValueError(f"scatter: reduce = {reduce!r} makes a new array: out must be None")
+        raise errors.Problem(ValueError, "scatter", "reduce", reduce).saying(
+            f"reduce = {reduce!r} makes a new array: out must be None"
+        )
     skipna = isinstance(reduce, str) and reduce.startswith("nan")
     options["skipna"] = skipna
     name = reduce[3:] if skipna else reduce
@@ -65,9 +67,11 @@ def _aggregate_lines(
     values = src if is_torch or namespace else dtypes.as_array(src)
     shape = tuple(values.shape)
     if not shape:
-        raise ValueError("scatter: src has shape []: it must have at least one dimension")
+        raise errors.Problem(ValueError, "scatter", "src").saying(
+            "src has shape []", "it must have at least one dimension"
+        )
     if not -len(shape) <= dim < len(shape):
-        raise IndexError(f"scatter: dim = {dim}: src has {len(shape)} dimensions")
+        raise errors.no_axis("scatter", dim, len(shape))
     lines, dim = np.moveaxis(_lines.broadcast("scatter", index, shape), dim, -1), dim % len(shape)
     values = library.moveaxis(values, dim, -1)
     plan = Plan(lines.reshape(-1), **bounds)

@@ -110,16 +110,14 @@ def group(frame: Any, by: Any = None) -> GroupPlan:
     (['AA', 'UA'], [2.0, 6.0])
     """
     if by is None:
-        with errors.called("aggregate: by", "group"):
-            index, keys, labels = keys_of.of_keys(frame)
-        return _planned(index, keys, labels)
+        return _planned(*keys_of.of_keys(frame, "group", None))
     with errors.called("aggregate", "group"):
         reader = find(frame)
         if reader is None:
             kind = type(frame).__name__
-            raise TypeError(
-                f"aggregate: frame is a {kind}: by= names columns of a frame of pandas, Polars or "
-                "pyarrow; keys alone are passed as group(keys)"
+            raise errors.Problem(TypeError, "aggregate", "frame").saying(
+                f"frame is a {kind}: by= names columns of a frame of pandas, Polars or pyarrow; "
+                "keys alone are passed as group(keys)"
             )
         read = reader(frame)
         found = _read_keys(read, by)
@@ -167,8 +165,8 @@ def aggregate(
 ) -> Any:
     """The groups of a frame's rows as a frame; `strew.aggregate` describes the arguments."""
     if dim not in (0, None):
-        raise ValueError(
-            f"aggregate: dim = {dim!r}: a frame is reduced along its rows: it must be 0"
+        raise errors.Problem(ValueError, "aggregate", "dim", dim).saying(
+            f"dim = {dim!r}: a frame is reduced along its rows", "it must be 0"
         )
     frame = cast("Any", find(src))(src)
     keys: _Keys | None = None
@@ -185,7 +183,9 @@ def aggregate(
     elif isinstance(index, str) or (
         isinstance(index, list) and index and all(isinstance(one, str) for one in index)
     ):
-        raise TypeError(f"aggregate: index = {index!r}: names of columns are passed as by=")
+        raise errors.Problem(TypeError, "aggregate", "index", index).saying(
+            f"index = {index!r}: names of columns are passed as by="
+        )
     used = set(shown) if keys is None else set(keys.names)
     if isinstance(weights, str) or (weights is not None and _is_name(frame, weights)):
         used |= {weights}
@@ -241,8 +241,8 @@ def _at(column: Any, rows: Any) -> Any:
         return key_column(column).taken(rows)
     # A table without rows has none to stand for what is missing.
     if not len(column):
-        raise ValueError(
-            "aggregate: index has no groups, so the rows have no keys: pass the keys as by="
+        raise errors.Problem(ValueError, "aggregate", "index").saying(
+            "index has no groups, so the rows have no keys: pass the keys as by="
         )
     return _without(key_column(column).taken(np.where(none, 0, rows)), none)
 
@@ -278,9 +278,9 @@ def _of_text(call: Call, column: Any) -> list[tuple[Any, Made]]:
             numbers, first = keys.numbered()
         except TypeError as error:
             named = ", ".join(name for name in call.names if name not in _UNORDERED)
-            raise TypeError(
-                f"aggregate: {named}: these values have no order that tells which is the smallest "
-                "or whether two are equal"
+            raise errors.Problem(TypeError, "aggregate", "reduce").saying(
+                f"{named}: these values have no order that tells which is the smallest or "
+                "whether two are equal"
             ) from error
         values = np.ma.MaskedArray(numbers, numbers < 0)
     found = []
@@ -363,9 +363,9 @@ def _per_row(wanted: list[_Wanted]) -> bool:
     if any(per_row) and not all(per_row):
         names = [one.reduce for one in wanted]
         each, other = names[per_row.index(True)], names[per_row.index(False)]
-        raise ValueError(
-            f"aggregate: {each!r} has one result for each row, and {other!r} one for each group: "
-            "one frame cannot hold both"
+        raise errors.Problem(ValueError, "aggregate", "reduce").saying(
+            f"{each!r} has one result for each row, and {other!r} one for each group: one "
+            "frame cannot hold both"
         )
     return any(per_row)
 
@@ -384,8 +384,8 @@ def _parts(wanted: _Wanted, made: Made, options: dict[str, Any]) -> list[tuple[A
     if made.values.ndim == 1:
         return [(name, made)]
     if made.values.ndim != 2:
-        raise ValueError(
-            f"aggregate: {wanted.reduce!r} makes results of {made.values.ndim - 1} dimensions"
+        raise errors.Problem(ValueError, "aggregate", "reduce", wanted.reduce).saying(
+            f"{wanted.reduce!r} makes results of {made.values.ndim - 1} dimensions"
         )
     values, missing = made.values, made.missing
     if "quantile" in made.axes:
@@ -415,9 +415,9 @@ def _column(frame: Frame, argument: str, name: Any) -> Any:
     """A column by its name."""
     names = frame.names
     if names.count(name) > 1:
-        raise ValueError(
-            f"aggregate: {argument} names the column {name!r}, of which there are "
-            f"{names.count(name)}: their names must differ"
+        raise errors.Problem(ValueError, "aggregate", argument, name).saying(
+            f"{argument} names the column {name!r}, of which there are {names.count(name)}: "
+            "their names must differ"
         )
     if name in names:
         return frame.column(name)
@@ -428,8 +428,8 @@ def _column(frame: Frame, argument: str, name: Any) -> Any:
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
     shown = f"the columns are {shown}" if names else "the frame has no columns"
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ValueError(
-        f"aggregate: {argument} names the column {name!r}, which is not there: {shown}{hint}"
+    raise errors.Problem(ValueError, "aggregate", argument, name).saying(
+        f"{argument} names the column {name!r}, which is not there: {shown}{hint}"
     )
 
 
@@ -437,15 +437,17 @@ def _read_keys(frame: Frame, by: Any) -> _Keys:
     """The keys of a frame's rows."""
     names, columns = _named(frame, by)
     if len(set(names)) < len(names):
-        raise ValueError(f"aggregate: by names the columns {names}: they must differ")
+        raise errors.Problem(ValueError, "aggregate", "by").saying(
+            f"by names the columns {names}: they must differ"
+        )
     try:
         index, first, read = numbered(columns)
     except (TypeError, ValueError) as error:
-        errors.rename(error, "factorize", "aggregate: by")
+        errors.rename(error, "factorize", "aggregate", "by")
         raise
     if len(index) != frame.rows:
-        raise ValueError(
-            f"aggregate: by has {len(index)} keys: it must have {frame.rows}, one for each row"
+        raise errors.Problem(ValueError, "aggregate", "by").saying(
+            f"by has {len(index)} keys", f"it must have {frame.rows}, one for each row"
         )
     return _Keys(names, read, index, first)
 
@@ -455,7 +457,9 @@ def _named(frame: Frame, by: Any) -> tuple[list[Any], list[Any]]:
     if isinstance(by, str) or _is_name(frame, by):
         return [by], [_column(frame, "by", by)]
     if callable(by) and not hasattr(by, "__len__"):
-        raise TypeError("aggregate: by is a function: it must be names of columns, or keys")
+        raise errors.Problem(TypeError, "aggregate", "by").saying(
+            "by is a function", "it must be names of columns, or keys"
+        )
     if isinstance(by, (list, tuple)) and by:
         is_name = [isinstance(one, str) or _is_name(frame, one) for one in by]
         if any(is_name) and (all(is_name) or len(by) != frame.rows):
@@ -504,16 +508,16 @@ def _wanted(frame: Frame, reduce: Any, used: set[Any]) -> list[_Wanted]:
             given = (given.column, given.aggfunc)
         if isinstance(given, tuple):
             if len(given) != 2:
-                raise ValueError(
-                    f"aggregate: reduce[{name!r}] = {given!r}: a tuple must be a column and a "
-                    "reduction; several reductions of a column are a list"
+                raise errors.Problem(ValueError, "aggregate", "reduce").saying(
+                    f"reduce[{name!r}] = {given!r}: a tuple must be a column and a reduction; "
+                    "several reductions of a column are a list"
                 )
             column, one = given
             _column(frame, f"reduce[{name!r}]", column)
             if not (isinstance(one, str) or callable(one)):
-                raise TypeError(
-                    f"aggregate: reduce[{name!r}] = {given!r}: its second entry must be the name "
-                    "of a reduction, or a function"
+                raise errors.Problem(TypeError, "aggregate", "reduce").saying(
+                    f"reduce[{name!r}] = {given!r}: its second entry must be the name of a "
+                    "reduction, or a function"
                 )
             found.append(_Wanted(column, one, name))
         elif isinstance(given, str) and given == "len" and not _is_name(frame, name):
@@ -550,7 +554,7 @@ def _distinct(wanted: list[_Wanted]) -> list[_Wanted]:
 def _of_one_name(name: Any, is_key: bool) -> ValueError:
     """The error of results that have one name."""
     what = "a key and a result" if is_key else "two columns of the result"
-    return ValueError(
-        f"aggregate: {what} have the name {name!r}: name the results, as in "
+    return errors.Problem(ValueError, "aggregate", "reduce", name).saying(
+        f"{what} have the name {name!r}: name the results, as in "
         'reduce={"name": ("column", "mean")}'
     )

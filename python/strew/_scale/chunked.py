@@ -102,8 +102,8 @@ def job(
     """The arguments of `aggregate`, checked, for a chunked `src` and `index`."""
     if src.dtype.kind in "mM":
         unit = np.datetime_data(src.dtype)[0]
-        raise TypeError(
-            f"aggregate: src has dtype {src.dtype}: dates and durations have no chunked form: pass "
+        raise errors.Problem(TypeError, "aggregate", "src", str(src.dtype)).saying(
+            f"src has dtype {src.dtype}: dates and durations have no chunked form: pass "
             f"their integers, src.view('int64'), which are in the unit {unit!r} (NaT is the "
             "smallest one)"
         )
@@ -112,8 +112,8 @@ def job(
     every = options.integer("split_every", split_every, 2)
     _check_index(src, index, axis)
     if mode not in ("error", "wrap", "drop", "clip"):
-        raise ValueError(
-            f'aggregate: mode = {mode!r}: it must be "error", "wrap", "drop" or "clip"'
+        raise errors.Problem(ValueError, "aggregate", "mode", mode).expecting(
+            'it must be "error", "wrap", "drop" or "clip"'
         )
     several = isinstance(reduce, (list, tuple))
     reduces: Any = reduce if several else [reduce]
@@ -149,18 +149,20 @@ def index_array(index: Any) -> _Array:
 
 def _check_index(src: Any, index: Any, axis: int) -> None:
     if index.ndim != 1 or index.shape[0] != src.shape[axis]:
-        raise ValueError(
-            f"aggregate: index has the shape {index.shape}: "
-            f"it must be ({src.shape[axis]},), as long as axis {axis} of src"
+        raise errors.Problem(ValueError, "aggregate", "index", index.shape).saying(
+            f"index has the shape {index.shape}",
+            f"it must be ({src.shape[axis]},), as long as axis {axis} of src",
         )
     if index.dtype.kind not in "iu" and index.size:
-        raise TypeError(f"aggregate: index has dtype {index.dtype}: it must be an integer type")
+        raise errors.Problem(TypeError, "aggregate", "index", index.dtype).has_dtype(
+            "it must be an integer type"
+        )
 
 
 def _axis(dim: SupportsIndex, rank: int) -> int:
     given = options.integer("dim", dim)
     if not -rank <= given < rank:
-        raise ValueError(f"aggregate: dim = {given}: src has {rank} dimensions")
+        raise errors.no_axis("aggregate", given, rank, ValueError)
     return given % rank
 
 
@@ -173,14 +175,16 @@ def lengths(given: _Chunks, size: int, usual: Callable[[], int]) -> tuple[int, .
     if np.ndim(wanted) == 0:
         length = options.integer("output_chunks", wanted, -1)
         if length == 0:
-            raise ValueError("aggregate: output_chunks = 0: it must be at least 1, or -1")
+            raise errors.Problem(ValueError, "aggregate", "output_chunks").saying(
+                "output_chunks = 0", "it must be at least 1, or -1"
+            )
         length = max(size, 1) if length < 0 else length
         count, rest = divmod(size, length)
         return (length,) * count + (rest,) * (rest > 0 or size == 0)
     made = tuple(options.integer(f"output_chunks[{at}]", one, 0) for at, one in enumerate(wanted))
     if not made or sum(made) != size:
-        raise ValueError(
-            f"aggregate: output_chunks = {made}: the sum is {sum(made)}: it must be size, {size}"
+        raise errors.Problem(ValueError, "aggregate", "output_chunks", made).saying(
+            f"output_chunks = {made}: the sum is {sum(made)}", f"it must be size, {size}"
         )
     return made
 
@@ -213,11 +217,9 @@ class Rules:
             outside = (below | above) & ~left_out
             if self.mode != "drop" and outside.any():
                 at = int(outside.argmax())
-                raise IndexError(
-                    f"{self.called}: index[{start + at}] = {index[at]}: index {index[at]} "
-                    f"is out of bounds for dimension 0 with size {self.size}; "
-                    'mode="drop" leaves out what has such a number'
-                )
+                error = errors.outside(self.called, "index", start + at, index[at], self.size)
+                errors.explain_outside(error, "error")
+                raise error
             left_out |= outside
             if self.mode == "wrap":
                 found = np.where(found < 0, found + self.size, found)
@@ -275,9 +277,8 @@ def _blocks(
     numbers = np.asarray(index)
     # A chunk need not have the dtype that its array tells.
     if numbers.size and numbers.dtype.kind not in "iu":
-        raise TypeError(
-            f"{rules.called}: a chunk of index has dtype {numbers.dtype}: it must be an integer "
-            "type"
+        raise errors.Problem(TypeError, rules.called, "index", str(numbers.dtype)).saying(
+            f"a chunk of index has dtype {numbers.dtype}", "it must be an integer type"
         )
     # What a worker receives may lie at any address, and files may swap the bytes.
     values = np.moveaxis(np.require(src, src.dtype.newbyteorder("="), ["ALIGNED"]), job.axis, 0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from .._arrays.dispatch import jax_operators as _jax_operators
+from .._native import errors as _errors
 from .._strew import Operator as _Operator
 from ._index import word_of as _word_of
 
@@ -164,7 +165,7 @@ def _clips(operator: _Operator, mode: Any) -> bool:
     """Whether a mode replaces numbers out of range by the nearest."""
     word = _word_of(mode)
     if word not in (None, "drop", "fill", "clip", "promise_in_bounds"):
-        raise ValueError(
-            f"{operator.name}: mode = {mode!r}: it must be drop, fill, clip or promise_in_bounds"
+        raise _errors.Problem(ValueError, operator.name, "mode", mode).expecting(
+            "it must be drop, fill, clip or promise_in_bounds"
         )
     return bool(word == "clip")

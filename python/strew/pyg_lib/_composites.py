@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import torch_scatter as ts
 from .._arrays.places import repeated
-from .._native import dtypes
+from .._native import dtypes, errors
 from ..torch import gather
 from . import _shared
 
@@ -78,8 +78,8 @@ def scatter_std(
     """
     name, dtype = "scatter_std", dtypes.name_of(src)
     if dtypes.is_whole(dtype) or dtype.startswith("complex"):
-        raise ValueError(
-            f"pyg_lib.{name}: src has dtype {dtype}: it must be a floating-point dtype"
+        raise errors.Problem(ValueError, f"pyg_lib.{name}", "src", dtype).has_dtype(
+            "it must be a floating-point dtype"
         )
     values, axis = _shared.as_array(src), operator.index(dim)
     where = _shared.beside(values, index)
@@ -191,9 +191,8 @@ def softmax_csr(src: Array | Numbers, ptr: ArrayLike, dim: SupportsIndex = 0) ->
     name, values, axis = "softmax_csr", _shared.as_array(src), operator.index(dim)
     arrays, rank = _shared.of(values), len(values.shape)
     if not -rank <= axis < rank:
-        raise IndexError(
-            f"pyg_lib.{name}: dim = {axis}: it must be from {-rank} to {rank - 1}, for src's"
-            f" {rank} dimensions"
+        raise errors.Problem(IndexError, f"pyg_lib.{name}", "dim", axis).expecting(
+            f"it must be from {-rank} to {rank - 1}, for src's {rank} dimensions"
         )
     axis %= rank
     size, pointers = values.shape[axis], _shared.beside(values, ptr)
@@ -221,20 +220,20 @@ def _between(values: Any, axis: int, begin: int, end: int) -> Any:
 def _group_sizes(name: str, arrays: Any, ptr: Any, size: int) -> Any:
     """How many elements each group has."""
     if len(ptr.shape) != 1 or ptr.shape[0] == 0:
-        raise RuntimeError(
-            f"pyg_lib.{name}: ptr has shape {list(ptr.shape)}: it must have 1 dimension, and at"
-            " least one element"
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "ptr", list(ptr.shape)).has_shape(
+            "it must have 1 dimension, and at least one element"
         )
     try:
         counts = ts.segment_sum_csr(_shared.ones(arrays, (size,)), ptr)
     except RuntimeError as error:
         said = str(error).partition(": ")[2]
-        raise RuntimeError(f"pyg_lib.{name}: {said.replace('indptr', 'ptr')}") from None
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "ptr").saying(
+            said.replace("indptr", "ptr")
+        ) from None
     descends = ptr[1:] < ptr[:-1]
     if bool(descends.any()):
         n = descends.tolist().index(True)
-        raise RuntimeError(
-            f"pyg_lib.{name}: ptr[{n + 1}] = {int(ptr[n + 1])}: it must be at least"
-            f" ptr[{n}] = {int(ptr[n])}"
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "ptr").saying(
+            f"ptr[{n + 1}] = {int(ptr[n + 1])}", f"it must be at least ptr[{n}] = {int(ptr[n])}"
         )
     return counts

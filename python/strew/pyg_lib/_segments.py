@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import torch_scatter as ts
 from .._arrays.places import places
-from .._native import dtypes
+from .._native import dtypes, errors
 from ..torch import gather
 from . import _shared
 
@@ -251,9 +251,9 @@ def gather_coo(src: Array | Numbers, index: ArrayLike, out: Array | None = None)
     where = _shared.beside(values, index)
     shape, found, rank = tuple(values.shape), tuple(where.shape), len(where.shape)
     if not 1 <= rank <= len(shape) or found[:-1] != shape[: rank - 1]:
-        raise RuntimeError(
-            f"pyg_lib.{name}: index has shape {list(found)}: it must have from 1 to"
-            f" {len(shape)} dimensions, and all but the last of src's sizes {list(shape)}"
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "index", list(found)).has_shape(
+            f"it must have from 1 to {len(shape)} dimensions, and all but the last of src's "
+            f"sizes {list(shape)}"
         )
     whole = (*found, *shape[rank:])
     rows = arrays.broadcast_to(_shared.trailing(where, len(shape)), whole)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._arrays.dispatch import torch_operators
 from .._arrays.library import from_numpy
-from .._native import dtypes
+from .._native import dtypes, errors
 
 _OPERATORS = ("torch_scatter.", "torch.")
 
@@ -23,9 +23,9 @@ def run(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as error:
-        said = str(error)
-        if said.startswith(_OPERATORS):
-            error.args = (f"pyg_lib.{name}: {said.partition(': ')[2]}",)
+        operator = errors.said(error).partition(":")[0]
+        if operator.startswith(_OPERATORS):
+            errors.rename(error, operator, f"pyg_lib.{name}")
         raise
 
 
@@ -90,12 +90,12 @@ def extremes(dtype: str) -> tuple[Any, Any]:
 def check_out(name: str, out: Any, shape: Sequence[int], dtype: str) -> None:
     """Refuses an `out` that has not this shape and dtype."""
     if tuple(out.shape) != tuple(shape):
-        raise RuntimeError(
-            f"pyg_lib.{name}: out has shape {list(out.shape)}: it must be {list(shape)}"
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "out", list(out.shape)).has_shape(
+            f"it must be {list(shape)}"
         )
     if dtypes.name_of(out) != dtype:
-        raise RuntimeError(
-            f"pyg_lib.{name}: out has dtype {dtypes.name_of(out)}: it must be src's, {dtype}"
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "out", dtypes.name_of(out)).has_dtype(
+            f"it must be src's, {dtype}"
         )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ..._native import errors
 from . import _masked, _numpy
 from ._held import Held, mask
 
@@ -77,8 +78,8 @@ def _learned(kind: type) -> _Reader | None:
 
 def _chunked(library: str) -> _Reader:
     def read(operator: str, name: str, given: Any) -> Held:
-        raise TypeError(
-            f"{operator}: {name} is an array of {library}, which would be loaded whole: call "
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} is an array of {library}, which would be loaded whole: call "
             f"strew.{library}.{operator}, or pass {name}.compute()"
         )
 
@@ -101,17 +102,17 @@ def _index(operator: str, name: str, given: Any, mode: Any) -> Any:
     held = reader(operator, name, given)
     values, missing = held.values, held.missing
     if values.dtype.kind not in "iu":
-        raise TypeError(
-            f"{operator}: {name} has dtype {values.dtype}: it must be an integer type"
+        raise errors.Problem(TypeError, operator, name, values.dtype).has_dtype(
+            "it must be an integer type"
             + ("; by takes keys of any kind" if operator == "aggregate" else "")
         )
     if missing is None:
         return values
     if mode != "drop":
         place = ", ".join(map(str, np.argwhere(missing)[0]))
-        raise IndexError(
-            f"{operator}: {name}[{place}] is missing: it must be a number; "
-            'mode="drop" leaves out what has none'
+        raise errors.Problem(IndexError, operator, name).saying(
+            f"{name}[{place}] is missing",
+            'it must be a number; mode="drop" leaves out what has none',
         )
     if values.dtype == np.uint64:
         # No size is larger, so that these are out of range as before.
@@ -130,8 +131,8 @@ def weights(operator: str, given: Any) -> Any:
         missing = mask(np.isnan(held.values))
     if missing is not None:
         place = ", ".join(map(str, np.argwhere(missing)[0]))
-        raise ValueError(
-            f"{operator}: weights[{place}] is missing: it must be a number, such as 0, which "
-            "leaves a value out of sums"
+        raise errors.Problem(ValueError, operator, "weights").saying(
+            f"weights[{place}] is missing",
+            "it must be a number, such as 0, which leaves a value out of sums",
         )
     return held.values

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -36,7 +37,9 @@ def read(operator: str, name: str, given: Any) -> Held:
     for at, column in enumerate(frame.names):
         column_reader = find(frame.at(at))
         if column_reader is None:
-            raise TypeError(f"{operator}: {name}: column {column!r} is not of numbers")
+            raise errors.Problem(TypeError, operator, name).saying(
+                f"{name}: column {column!r} is not of numbers"
+            )
         columns.append(column_reader(operator, f"{name}: column {column!r}", frame.at(at)))
     if not columns:
         return Held(np.zeros((frame.rows, 0)), None, _Matrix(np.zeros((frame.rows, 0)), False))

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -25,7 +26,7 @@ class _Times(Kind):
 def read(operator: str, name: str, given: Any) -> Held:
     array = np.asarray(given)
     if array.dtype.kind not in "mM":
-        raise TypeError(
-            f"{operator}: {name} has dtype {array.dtype}: all must be dates, or all durations"
+        raise errors.Problem(TypeError, operator, name, str(array.dtype)).saying(
+            f"{name} has dtype {array.dtype}: all must be dates, or all durations"
         )
     return Held(array, mask(np.isnat(array)), _Times(array))

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -30,9 +31,9 @@ def check_labels(operator: str, name: str, other: Any, src: Any) -> None:
     if not isinstance(mine, pd.Index) or not isinstance(others, pd.Index):
         return
     if len(mine) == len(others) and mine is not others and not mine.equals(others):
-        raise ValueError(
-            f"{operator}: {name} and src have different labels, but values go by their position: "
-            f"align them first, or pass {name}.to_numpy()"
+        raise errors.Problem(ValueError, operator, name).saying(
+            f"{name} and src have different labels, but values go by their position: align "
+            f"them first, or pass {name}.to_numpy()"
         )
 
 
@@ -124,9 +125,9 @@ def read(operator: str, name: str, given: Any) -> Held:
         values = np.asarray(pd.DatetimeIndex(given).tz_convert(None))
         return Held(values, mask(np.isnat(values)), kind)
     if not isinstance(dtype, np.dtype) and not isinstance(dtype, pd.SparseDtype):
-        raise TypeError(
-            f"{operator}: {name} has the dtype {dtype} of pandas: it must be of numbers, bools, "
-            "dates or durations"
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} has the dtype {dtype} of pandas",
+            "it must be of numbers, bools, dates or durations",
         )
     values = np.asarray(given)
     missing = mask(np.isnat(values)) if values.dtype.kind in "mM" else None

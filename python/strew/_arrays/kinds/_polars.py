@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -59,9 +60,9 @@ def read(operator: str, name: str, given: Any) -> Held:
     if str(dtype) in ("Int128", "UInt128") or not (
         dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean
     ):
-        raise TypeError(
-            f"{operator}: {name} has the type {dtype} of Polars: it must be of numbers, bools, "
-            "dates or durations"
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} has the type {dtype} of Polars",
+            "it must be of numbers, bools, dates or durations",
         )
     if missing is not None:
         given_or_zero = given.fill_null(False if dtype == pl.Boolean else 0)

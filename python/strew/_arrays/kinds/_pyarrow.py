@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -73,9 +74,9 @@ def parts(operator: str, name: str, given: Any) -> tuple[_Array, _Array | None]:
         missing = array.is_null().to_numpy(zero_copy_only=False)
     dtype = _dtype(array.type)
     if dtype is None:
-        raise TypeError(
-            f"{operator}: {name} has the type {array.type} of pyarrow: it must be of numbers, "
-            "bools, dates or durations"
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} has the type {array.type} of pyarrow",
+            "it must be of numbers, bools, dates or durations",
         )
     if pa.types.is_boolean(array.type):
         # They are bits there.
