@@ -121,18 +121,14 @@ def exact_mean(dtype: npt.DTypeLike = "float64", *, skipna: bool = False) -> Any
 
 
 def _aggregation(name: str, reduce: str, dtype: npt.DTypeLike, skipna: bool) -> Any:
-    try:
+    with _errors.needing("flox", "flox"):
         from flox import Aggregation
-    except ImportError as error:
-        raise ImportError(
-            'strew.flox needs flox: pip install "strew[flox]"', name="flox"
-        ) from error
     of = _np.dtype(dtype).name
     is_whole = of.lstrip("u").startswith("int")
     if of not in _INEXACT and not (is_whole and reduce == "mean"):
         also = "" if reduce == "sum" else " or an integer type"
-        raise _errors.Problem(TypeError, name, "dtype", of).expecting(
-            f"it must be {', '.join(_INEXACT)}{also}"
+        raise _errors.Problem(TypeError, name, "dtype", of).saying(
+            f"dtype = {of}", f"it must be {', '.join(_INEXACT)}{also}"
         )
     work = _Work(name, reduce, of, bool(skipna))
     parts = work.parts()

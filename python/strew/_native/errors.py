@@ -20,9 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
-
-_Error = TypeVar("_Error", bound=Exception)
+from typing import Any
 
 # What an error keeps as it is.
 _PLAIN = (bool, int, float, complex, str, tuple)
@@ -38,12 +36,12 @@ class ConversionError(TypeError, RuntimeError):
     __module__ = "strew"
 
 
-class Problem(Generic[_Error]):
+class Problem:
     """What is wrong with an argument, which makes an exception of a class."""
 
     def __init__(
         self,
-        kind: type[_Error],
+        kind: type[Exception],
         operator: str | None,
         argument: str | None,
         value: Any = None,
@@ -54,12 +52,12 @@ class Problem(Generic[_Error]):
         self.kind, self.operator, self.argument, self.value = kind, operator, argument, value
         self.position, self.limit = position, limit
 
-    def saying(self, said: str, expected: str | None = None) -> _Error:
+    def saying(self, said: str, expected: str | None = None) -> Any:
         """The exception whose message is ``operator: said: expected``."""
         said = f"{said}: {expected}" if expected else said
         return self.in_words(f"{self.operator}: {said}", expected)
 
-    def in_words(self, message: str, expected: str | None = None) -> _Error:
+    def in_words(self, message: str, expected: str | None = None) -> Any:
         """The exception with a message as it is, as Python or NumPy words it."""
         made: Any = self.kind(message)
         made.operator, made.argument, made.position = self.operator, self.argument, self.position
@@ -69,16 +67,16 @@ class Problem(Generic[_Error]):
         made.limit, made.expected = self.limit, expected
         return made
 
-    def expecting(self, expected: str) -> _Error:
+    def expecting(self, expected: str) -> Any:
         """The exception that says the value of the argument."""
         return self.saying(f"{self.argument} = {self.value!r}", expected)
 
-    def has_dtype(self, expected: str) -> _Error:
+    def has_dtype(self, expected: str) -> Any:
         """The exception of a value that is a dtype."""
         self.value = str(self.value)
         return self.saying(f"{self.argument} has dtype {self.value}", expected)
 
-    def has_shape(self, expected: str) -> _Error:
+    def has_shape(self, expected: str) -> Any:
         """The exception of a value that is a shape."""
         said = f"{self.argument} has shape {self.value}"
         self.value = tuple(self.value)
@@ -89,8 +87,8 @@ def no_axis(
     operator: str,
     given: Any,
     rank: int,
-    kind: type[_Error] = IndexError,  # type: ignore[assignment]
-) -> _Error:
+    kind: type[Exception] = IndexError,
+) -> Any:
     """The exception of a `dim` that is not an axis of `src`."""
     problem = Problem(kind, operator, "dim", given, limit=rank)
     return problem.saying(f"dim = {given}: src has {rank} dimensions")
@@ -110,6 +108,16 @@ def own_of_plan(operator: str) -> ValueError:
     return Problem(ValueError, operator, "index").saying(
         "size, mode and ignore_index cannot be combined with a plan, which has its own"
     )
+
+
+@contextmanager
+def needing(module: str, what: str) -> Iterator[None]:
+    """Says how to install what a module of strew imports."""
+    try:
+        yield
+    except ImportError as error:
+        said = f'strew.{module} needs {what}: pip install "strew[{module}]"'
+        raise ImportError(said, name=module) from error
 
 
 def said(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from .._arrays import masked
 from .._groups import keys
 from .._native import dtypes as _dtypes
 from .._native import errors, options
+from .._native.aliases import one_of
+from .._native.functions import implemented_by
 from .._strew import Accumulator
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     _Array: TypeAlias = np.ndarray[Any, Any]
     _Chunks: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
 # Numbers of an index that are looked at together.
 _BLOCK = 1 << 20
 # What `take` needs besides the values and the accumulator: 40 bytes for each of these numbers.
@@ -45,7 +49,7 @@ _NAMES = {"add": "sum", "mul": "prod", "amin": "min", "amax": "max", "assign": "
 
 
 @contextmanager
-def named(called: str) -> Iterator[None]:
+def naming(called: str) -> Iterator[None]:
     """Errors begin with the function that was called: parts of it are those of others."""
     try:
         yield
@@ -53,6 +57,64 @@ def named(called: str) -> Iterator[None]:
         for name in ("Accumulator", "aggregate"):
             errors.rename(error, name, called)
         raise
+
+
+def scatter(
+    src: Any,
+    index: Any,
+    dim: SupportsIndex = 0,
+    *,
+    size: SupportsIndex,
+    axis: SupportsIndex | None = None,
+    reduce: str = "sum",
+    exact: bool | None = None,
+    output_chunks: _Chunks = None,
+    mode: Mode = "error",
+    ignore_index: SupportsIndex | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """The arguments of a module's `scatter`, by name."""
+    return locals()
+
+
+def aggregate(
+    src: Any,
+    index: Any,
+    reduce: str | Sequence[str] = "sum",
+    *,
+    size: SupportsIndex,
+    dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
+    exact: bool | None = None,
+    output_chunks: _Chunks = None,
+    mode: Mode = "error",
+    ignore_index: SupportsIndex | None = None,
+    skipna: bool = False,
+    min_count: SupportsIndex = 1,
+    fill_value: Any = None,
+    ddof: float = 0,
+    split_every: SupportsIndex = 8,
+) -> Any:
+    """The arguments of a module's `aggregate`, by name."""
+    return locals()
+
+
+def public(model: _Function, run: Callable[..., Any]) -> Callable[[Callable[[], None]], _Function]:
+    """Makes a module's `scatter` or `aggregate`, which gives `run` its arguments by name."""
+    called = str(model.__name__)
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        given = model(*arguments, **named)
+        with naming(called):
+            if called == "scatter":
+                given["reduce"], given["fill_value"] = of_scatter(
+                    given["reduce"], given["fill_value"]
+                )
+            dims = given["dim"], given.pop("axis")
+            given["dim"] = one_of("aggregate", ("dim", "axis"), dims, 0)
+            return run(called, **given)
+
+    return implemented_by(call, model)
 
 
 def of_scatter(reduce: Any, fill_value: Any) -> tuple[str, Any]:
@@ -232,7 +294,7 @@ def take(
 ) -> None:
     """Takes one chunk of the values, for one chunk of the result, which begins at `first`."""
     for values, groups, at in _blocks(src, index, job, start):
-        with named(job.called):
+        with naming(job.called):
             into.update(values, groups - first, start=at)
 
 
@@ -263,7 +325,7 @@ def take_sorted_out(into: Accumulator, part: tuple[_Array, _Array], called: str)
     """Takes what `sorted_out` gave for one chunk of the result."""
     # What a worker receives may lie at any address.
     values, groups = (np.require(one, requirements=["ALIGNED"]) for one in part)
-    with named(called):
+    with naming(called):
         for at in range(0, max(len(groups), 1), _BLOCK):
             into.update(values[at : at + _BLOCK], groups[at : at + _BLOCK])
 
