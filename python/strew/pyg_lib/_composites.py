@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from .._native.types import Array, ArrayLike, Numbers
 
 
-def scatter_softmax(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+@_shared.same(ts.scatter_softmax)
+def scatter_softmax() -> None:
     """Softmax within each group: the exponential of each element, divided by its group's sum.
 
     The result has `src`'s shape; `src` must be of floats. The largest element of a group, as
@@ -33,7 +29,6 @@ def scatter_softmax(
     >>> strew.pyg_lib.scatter_softmax([7.0, 1.0, 7.0], [0, 2, 0])
     array([0.5, 1. , 0.5])
     """
-    return _shared.run("scatter_softmax", ts.scatter_softmax, src, index, dim, dim_size)
 
 
 def scatter_log_softmax(

@@ -18,12 +18,8 @@ if TYPE_CHECKING:
     from .._native.types import Array, ArrayLike, Numbers
 
 
-def segment_sum_coo(
-    src: Array | Numbers,
-    index: ArrayLike,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+@_shared.same(ts.segment_sum_coo)
+def segment_sum_coo() -> None:
     """Sum the elements of `src` that share an index, which ascends; see the module.
 
     `segment_add_coo` is the same function. Groups without elements are 0. 16-bit floats accumulate
@@ -33,7 +29,6 @@ def segment_sum_coo(
     >>> strew.pyg_lib.segment_sum_coo([1, 2, 4], [0, 2, 2])
     array([1, 0, 6])
     """
-    return _shared.run("segment_sum_coo", ts.segment_sum_coo, src, index, out, dim_size)
 
 
 segment_add_coo = segment_sum_coo
@@ -85,12 +80,8 @@ def _mean_coo(name: str, src: Any, index: Any, out: Any, dim_size: Any) -> Any:
     return found if out is None else _shared.stored(out, found)
 
 
-def segment_min_coo(
-    src: Array | Numbers,
-    index: ArrayLike,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> tuple[Array, Any]:
+@_shared.same(ts.segment_min_coo)
+def segment_min_coo() -> None:
     """Find the smallest element of each group, and its position; the index ascends.
 
     Returns ``(values, arg)``; `arg` is int64, the position along `index`'s last axis in `src`.
@@ -100,22 +91,16 @@ def segment_min_coo(
     >>> strew.pyg_lib.segment_min_coo([3, 1, 1], [0, 2, 2])
     (array([3, 0, 1]), array([0, 3, 1]))
     """
-    return _shared.run("segment_min_coo", ts.segment_min_coo, src, index, out, dim_size)
 
 
-def segment_max_coo(
-    src: Array | Numbers,
-    index: ArrayLike,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> tuple[Array, Any]:
+@_shared.same(ts.segment_max_coo)
+def segment_max_coo() -> None:
     """Find the largest element of each group, and its position; see `segment_min_coo`.
 
     >>> import strew
     >>> strew.pyg_lib.segment_max_coo([3, 1, 2], [0, 2, 2])
     (array([3, 0, 2]), array([0, 3, 2]))
     """
-    return _shared.run("segment_max_coo", ts.segment_max_coo, src, index, out, dim_size)
 
 
 def segment_coo(
@@ -264,7 +249,8 @@ def gather_coo(src: Array | Numbers, index: ArrayLike, out: Array | None = None)
     return _shared.stored(out, result)
 
 
-def gather_csr(src: Array | Numbers, indptr: ArrayLike, out: Array | None = None) -> Array:
+@_shared.same(ts.gather_csr)
+def gather_csr() -> None:
     """Copy each row of `src` to the rows from one pointer to the next; see the module.
 
     Along its last axis `indptr` has one pointer more than `src` has rows; the very last pointer is
@@ -274,7 +260,6 @@ def gather_csr(src: Array | Numbers, indptr: ArrayLike, out: Array | None = None
     >>> strew.pyg_lib.gather_csr([10, 20], [0, 2, 3])
     array([10, 10, 20])
     """
-    return _shared.run("gather_csr", ts.gather_csr, src, indptr, out)
 
 
 def _extreme(

@@ -7,15 +7,32 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .._arrays.dispatch import torch_operators
 from .._arrays.library import from_numpy
 from .._native import dtypes, errors
+from .._native.functions import implemented_by
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _OPERATORS = ("torch_scatter.", "torch.")
+
+
+def same(function: _Function) -> Callable[[Callable[[], None]], _Function]:
+    """Makes the function of pyg_lib that does what one of torch_scatter does."""
+    name = function.__name__
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except Exception as error:
+            _rename(error, name)
+            raise
+
+    return implemented_by(call, function)
 
 
 def run(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -23,10 +40,15 @@ def run(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as error:
-        operator = errors.said(error).partition(":")[0]
-        if operator.startswith(_OPERATORS):
-            errors.rename(error, operator, f"pyg_lib.{name}")
+        _rename(error, name)
         raise
+
+
+def _rename(error: Exception, name: str) -> None:
+    """Lets an error of torch_scatter's or torch's function be one of pyg_lib's."""
+    operator = errors.said(error).partition(":")[0]
+    if operator.startswith(_OPERATORS):
+        errors.rename(error, operator, f"pyg_lib.{name}")
 
 
 def of(array: Any) -> Any:
