@@ -134,10 +134,7 @@ class ufunc:
                [2., 6., 1.]])
         """
         if (b is None) is (self.nin == 2):
-            said = (
-                "second operand needed" if b is None else "second operand provided when it is unary"
-            )
-            raise _errors.Problem(ValueError, f"numpy.{self.__name__}.at", "b").saying(said)
+            raise _wrong_operands(self.__name__, b)
         if getattr(getattr(a, "dtype", None), "kind", "") in _TIMES:
             _at(self.__name__, a, indices, b)
             return a
@@ -175,12 +172,17 @@ class _OfNumpy(ufunc):
 _TIMES = ("m", "M")
 
 
+def _wrong_operands(name: str, b: object) -> ValueError:
+    """The exception of a second operand that is missing, or is one too many."""
+    said = "second operand needed" if b is None else "second operand provided when it is unary"
+    return _errors.Problem(ValueError, f"numpy.{name}.at", "b").saying(said)
+
+
 def _at(name: str, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None) -> None:
     """``ufunc.at`` of NumPy, also on the memory of another library's array."""
     function = getattr(_np, name)
     if (b is None) is (function.nin == 2):
-        said = "second operand needed" if b is None else "second operand provided when it is unary"
-        raise _errors.Problem(ValueError, f"numpy.{name}.at", "b").saying(said)
+        raise _wrong_operands(name, b)
     view = a if isinstance(a, _np.ndarray) else _np.from_dlpack(_cast("Any", a))
     if not view.flags.writeable:
         raise _errors.Problem(ValueError, f"numpy.{name}.at", "a").saying("a is read-only")

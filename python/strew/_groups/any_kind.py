@@ -21,6 +21,7 @@ from .._strew import Plan
 from . import flat as _flat
 from . import functions
 from . import missing as _missing
+from .apply import no_skipna
 from .reduce import PER_VALUE
 
 if TYPE_CHECKING:
@@ -175,9 +176,7 @@ def _made(call: Call, held: Held) -> list[Made]:
             "a callable reduce takes no weights: only sum, mean, var and std do"
         )
     if call.options["skipna"]:
-        raise errors.Problem(ValueError, "aggregate", "skipna").saying(
-            "skipna = True: a callable reduce sees NaN, so it must be False"
-        )
+        raise no_skipna()
     if call.dtype is not None:
         raise errors.Problem(TypeError, "aggregate", "dtype").saying(
             "a callable reduce does not take dtype"

@@ -36,8 +36,7 @@ def apply(
         enough = end - first >= max(operator.index(least), 1)
         results.append(library.array(function(values[part])) if enough else None)
     some = next((one for one in results if one is not None), None)
-    shape = () if some is None else tuple(some.shape)
-    _check(results, shape)
+    shape = check_shapes(results)
     dtype = values.dtype if some is None else library.common(results)
     fill = library.full(shape, fill_of(fill_value, dtype), dtype)
     if not results:
@@ -55,14 +54,31 @@ def _axis(dim: Any, rank: int) -> int:
     return axis % rank
 
 
-def _check(results: list[Any], shape: tuple[int, ...]) -> None:
-    """Refuses results of different shapes."""
+def check_shapes(results: list[Any]) -> tuple[int, ...]:
+    """The shape of the results of all groups, which are None where there is none."""
+    shape = next((tuple(one.shape) for one in results if one is not None), ())
     for group, one in enumerate(results):
         if one is not None and tuple(one.shape) != shape:
             raise errors.Problem(ValueError, "aggregate", "reduce").saying(
                 f"reduce returns an array of shape {tuple(one.shape)} for group {group}",
                 f"it must be {shape}, as for the groups before",
             )
+    return shape
+
+
+def no_common_dtype(dtypes: list[str]) -> TypeError:
+    """The exception of results whose dtypes have no common one."""
+    return errors.Problem(TypeError, "aggregate", "reduce").saying(
+        f"reduce returns arrays of {' and of '.join(dtypes)}",
+        "it must return one dtype, or dtypes of which one holds the others",
+    )
+
+
+def no_skipna() -> ValueError:
+    """The exception of `skipna` beside a function."""
+    return errors.Problem(ValueError, "aggregate", "skipna", True).expecting(
+        "a callable reduce sees NaN, so it must be False"
+    )
 
 
 def fill_of(fill_value: Any, dtype: Any) -> Any:
@@ -113,10 +129,7 @@ class Library:
             try:
                 found = join(found, one)
             except TypeError as error:
-                raise errors.Problem(TypeError, "aggregate", "reduce").saying(
-                    f"reduce returns arrays of {found} and of {one}",
-                    "it must return one dtype, or dtypes of which one holds the others",
-                ) from error
+                raise no_common_dtype([str(found), str(one)]) from error
         return found
 
     def cast(self, array: Any, dtype: Any) -> Any:

@@ -60,18 +60,18 @@ def grouped(
     if dim is None or weights is not None or any_kind.needed(src, index):
         names = names_of(reduces)
         call = Call(
-            "aggregate",
-            of_arrays,
-            index,
-            reduces,
-            names,
-            dim,
-            size,
-            "drop",
-            None,
-            dtype,
-            weights,
-            options,
+            operator="aggregate",
+            run=of_arrays,
+            index=index,
+            reduces=reduces,
+            names=names,
+            dim=dim,
+            size=size,
+            mode="drop",
+            ignore_index=None,
+            dtype=dtype,
+            weights=weights,
+            options=options,
         )
         made = any_kind.reduced(call, src, groups)
     else:

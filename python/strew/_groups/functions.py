@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._arrays.kinds._held import Made
-from .._native import errors
 from .._strew import _groups, _members
-from .apply import fill_of
+from .apply import check_shapes, fill_of, no_common_dtype
 from .missing import group_axes, rows_of
 
 if TYPE_CHECKING:
@@ -84,23 +83,14 @@ def _stacked(
 ) -> tuple[_Array, _Array | None]:
     """The results of all groups, and where there is none."""
     values = [one[0] for one in found if one is not None and not one[1]]
-    shape = values[0].shape if values else ()
-    for group, one in enumerate(found):
-        if one is not None and not one[1] and one[0].shape != shape:
-            raise errors.Problem(ValueError, "aggregate", "reduce").saying(
-                f"reduce returns an array of shape {one[0].shape} for group {group}",
-                f"it must be {shape}, as for the groups before",
-            )
+    shape = check_shapes([None if one is None or one[1] else one[0] for one in found])
     dtype = held.values.dtype
     if values:
         try:
             dtype = np.result_type(*{one.dtype for one in values})
         except TypeError as error:
             names = sorted({str(one.dtype) for one in values})
-            raise errors.Problem(TypeError, "aggregate", "reduce").saying(
-                f"reduce returns arrays of {' and of '.join(names)}",
-                "it must return one dtype, or dtypes of which one holds the others",
-            ) from error
+            raise no_common_dtype(names) from error
     is_time = dtype.kind in "mM"
     none: Any = np.array("NaT", dtype) if is_time else np.zeros((), dtype)
     if fill_value is not None:

@@ -165,14 +165,18 @@ def _firsts(numbers: _Array, count: int) -> _Array:
     return first
 
 
+def _unordered(why: object) -> TypeError:
+    """The exception of keys of which none is known to be the smaller one."""
+    problem = errors.Problem(TypeError, "factorize", "keys")
+    return problem.saying(f"the keys cannot be ordered: {why}")
+
+
 def _argsort(keys: Any) -> _Array:
     """The order of different keys."""
     try:
         return np.argsort(keys, kind="stable")
     except TypeError as error:
-        raise errors.Problem(TypeError, "factorize", "keys").saying(
-            f"the keys cannot be ordered: {error}"
-        ) from error
+        raise _unordered(error) from error
 
 
 def _ranked(numbers: _Array, order: _Array) -> _Array:
@@ -187,9 +191,7 @@ def _by_sorting(keys: _Array) -> tuple[_Array, _Array]:
     try:
         _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
     except TypeError as error:
-        raise errors.Problem(TypeError, "factorize", "keys").saying(
-            f"the keys cannot be ordered: {error}"
-        ) from error
+        raise _unordered(error) from error
     return numbers.astype(np.int64, copy=False), first
 
 
@@ -275,9 +277,7 @@ class _Pandas(Column):
         try:
             numbers, different = pandas.factorize(array, sort=True)
         except (TypeError, KeyError) as error:
-            raise errors.Problem(TypeError, "factorize", "keys").saying(
-                f"the keys cannot be ordered: {error}"
-            ) from error
+            raise _unordered(error) from error
         there = np.flatnonzero(numbers >= 0)
         return numbers.astype(np.int64), there[_firsts(numbers[there], len(different))]
 
@@ -329,9 +329,7 @@ class _Arrow(Column):
             if not isinstance(array, pa.DictionaryArray):
                 array = array.dictionary_encode()
         except (NotImplementedError, pa.ArrowException) as error:
-            raise errors.Problem(TypeError, "factorize", "keys").saying(
-                f"the keys cannot be ordered: {error}"
-            ) from error
+            raise _unordered(error) from error
         dictionary = array.dictionary
         if not array.type.ordered:
             ranks = self._ranks(dictionary)
@@ -426,9 +424,7 @@ class _Polars(Column):
             order = keys.gather(first).cast(pl.String).arg_sort().to_numpy()
             return _ranked(numbers, order), first[order]
         if dtype.is_nested():
-            raise errors.Problem(TypeError, "factorize", "keys").saying(
-                f"the keys cannot be ordered: they are of the type {dtype}"
-            )
+            raise _unordered(f"they are of the type {dtype}")
         return _Numpy(_physical(keys), missing).numbered()
 
     def taken(self, places: _Array) -> Any:

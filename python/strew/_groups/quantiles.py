@@ -33,11 +33,11 @@ def of_arrays(
     src: Any,
     reduces: list[Any],
     dim: Any,
-    weighted: bool,
+    weights: Any,
     options: dict[str, Any],
 ) -> tuple[Any, ...]:
     """The result of each reduction; `reduced` makes those that are no quantiles."""
-    if weighted and "quantile" in reduces:
+    if weights is not None and "quantile" in reduces:
         raise errors.Problem(ValueError, "aggregate", "reduce").saying(
             "reduce = 'quantile' takes no weights"
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .._native import options as _options
 from .._strew import Plan, _groups, _per_value
 from .._strew import _aggregate as run
 from . import keys, quantiles
-from .apply import apply
+from .apply import apply, no_skipna
 from .weights import weighted
 
 _PLAIN = _options.PLAIN
@@ -66,29 +67,17 @@ def of_arrays(
             named = [one for one in reduces if not callable(one)]
             dtypes.check_fill("aggregate", fill_value, src, named, weights is not None)
         operators = torch_operators(src)
-        if isinstance(options["q"], np.ndarray):
-            results = quantiles.of_arrays(
-                _others(groups, _maker(rows, size, mode, ignore_index), src, dim, weights),
-                groups,
-                src,
-                reduces,
-                dim,
-                weights is not None,
-                options,
-            )
-        elif weights is None and operators is None and not any(map(callable, reduces)):
+        q_of_each = isinstance(options["q"], np.ndarray)
+        is_plain = weights is None and operators is None and not q_of_each
+        if is_plain and not any(map(callable, reduces)):
             results = run(groups, src, reduces, dim, None if options is _PLAIN else options)
         else:
-            results = _with_plan(
-                operators,
-                groups,
-                _maker(rows, size, mode, ignore_index),
-                src,
-                reduces,
-                dim,
-                weights,
-                options,
-            )
+            plan = partial(_plan, rows, size, mode, ignore_index)
+            others = partial(_with_plan, operators, groups, plan, src, dim, weights)
+            if q_of_each:
+                results = quantiles.of_arrays(others, groups, src, reduces, dim, weights, options)
+            else:
+                results = others(reduces, options)
         if dtype is not None:
             results = tuple(dtypes.rounded("aggregate", one, src, fill_value) for one in results)
         if sizes is not None:
@@ -106,34 +95,20 @@ def of_arrays(
         raise
 
 
-def _others(
-    groups: Any, plan: Callable[[], Plan], src: Any, dim: int, weights: Any
-) -> Callable[[list[Any], dict[str, Any]], tuple[Any, ...]]:
-    """A function that makes the results of reductions with options."""
-
-    def reduced(reduces: list[Any], options: dict[str, Any]) -> tuple[Any, ...]:
-        operators = torch_operators(src)
-        return _with_plan(operators, groups, plan, src, reduces, dim, weights, options)
-
-    return reduced
-
-
 def _with_plan(
     operators: Any,
     groups: Any,
     plan: Callable[[], Plan],
     src: Any,
-    reduces: list[Any],
     dim: int,
     weights: Any,
+    reduces: list[Any],
     options: dict[str, Any],
 ) -> tuple[Any, ...]:
     """Results with weights or derivatives, or of functions. `plan` returns the plan of `groups`."""
     names = [one for one in reduces if not callable(one)]
     if options["skipna"] and len(names) < len(reduces):
-        raise errors.Problem(ValueError, "aggregate", "skipna").saying(
-            "skipna = True: a callable reduce sees NaN, so it must be False"
-        )
+        raise no_skipna()
     if weights is not None:
         return weighted(groups, plan, src, weights, reduces, dim, options)
     made: Any = iter(())
@@ -148,15 +123,11 @@ def _with_plan(
     )
 
 
-def _maker(rows: Any, size: Any, mode: Any, ignore_index: Any) -> Callable[[], Plan]:
-    """A function that returns the plan of an index."""
-
-    def plan() -> Plan:
-        if isinstance(rows, Plan):
-            return rows
-        return Plan(rows, size, mode=mode, ignore_index=ignore_index)
-
-    return plan
+def _plan(rows: Any, size: Any, mode: Any, ignore_index: Any) -> Plan:
+    """The plan of an index, which may be one."""
+    if isinstance(rows, Plan):
+        return rows
+    return Plan(rows, size, mode=mode, ignore_index=ignore_index)
 
 
 def _unfold(reduce: Any, result: Any, src: Any, dim: int, sizes: tuple[int, ...], q: Any) -> Any:

@@ -27,9 +27,10 @@ from . import tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import EllipsisType
-    from typing import Any, Literal, SupportsIndex, TypeAlias
+    from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict
 
     import numpy as np
+    from typing_extensions import Unpack
 
     from .._native.types import ArrayLike, Frame, Keys, Mode, Numbers, Sizes, Values
     from .._strew import Plan
@@ -90,6 +91,33 @@ if TYPE_CHECKING:
         "midpoint",
     ]
 
+    class _WithoutValues(TypedDict, total=False):
+        """What `aggregate` takes besides, where it only counts groups."""
+
+        dim: SupportsIndex | None
+        axis: SupportsIndex | EllipsisType | None
+        size: Sizes | None
+        dim_size: Sizes | None
+        mode: Mode
+        min_count: SupportsIndex | None
+        fill_value: Any
+        ignore_index: int | None
+        progress: bool | Callable[[int, int], object]
+
+    class _Options(_WithoutValues, total=False):
+        """What it takes besides."""
+
+        skipna: bool | None
+        ddof: float
+        exact: bool
+        dtype: Any
+        q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any]
+        k: SupportsIndex
+        largest: bool
+        n: SupportsIndex
+        periods: SupportsIndex
+        method: _Method | None
+
 
 @overload
 def aggregate(
@@ -98,26 +126,8 @@ def aggregate(
     reduce: Any = "sum",
     *,
     by: Any = None,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    skipna: bool | None = None,
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    ddof: float = 0,
-    exact: bool = False,
-    dtype: Any = None,
     weights: Any = None,
-    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
-    k: SupportsIndex = 1,
-    largest: bool = True,
-    n: SupportsIndex = 0,
-    periods: SupportsIndex = 1,
-    method: _Method | None = None,
-    progress: bool | Callable[[int, int], object] = False,
+    **options: Unpack[_Options],
 ) -> Any: ...
 @overload
 def aggregate(
@@ -126,26 +136,8 @@ def aggregate(
     reduce: _Reduce = "sum",
     *,
     by: None = None,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    skipna: bool | None = None,
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    ddof: float = 0,
-    exact: bool = False,
-    dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
-    k: SupportsIndex = 1,
-    largest: bool = True,
-    n: SupportsIndex = 0,
-    periods: SupportsIndex = 1,
-    method: _Method | None = None,
-    progress: bool | Callable[[int, int], object] = False,
+    **options: Unpack[_Options],
 ) -> Values: ...
 @overload
 def aggregate(
@@ -154,26 +146,8 @@ def aggregate(
     reduce: list[_Reduce] | tuple[_Reduce, ...],
     *,
     by: None = None,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    skipna: bool | None = None,
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    ddof: float = 0,
-    exact: bool = False,
-    dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
-    k: SupportsIndex = 1,
-    largest: bool = True,
-    n: SupportsIndex = 0,
-    periods: SupportsIndex = 1,
-    method: _Method | None = None,
-    progress: bool | Callable[[int, int], object] = False,
+    **options: Unpack[_Options],
 ) -> tuple[Values, ...]: ...
 @overload
 def aggregate(
@@ -182,26 +156,8 @@ def aggregate(
     reduce: _Reduce | list[_Reduce] | tuple[_Reduce, ...] = "sum",
     *,
     by: Any,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    skipna: bool | None = None,
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    ddof: float = 0,
-    exact: bool = False,
-    dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
-    k: SupportsIndex = 1,
-    largest: bool = True,
-    n: SupportsIndex = 0,
-    periods: SupportsIndex = 1,
-    method: _Method | None = None,
-    progress: bool | Callable[[int, int], object] = False,
+    **options: Unpack[_Options],
 ) -> Grouped: ...
 @overload
 def aggregate(
@@ -210,15 +166,7 @@ def aggregate(
     reduce: Any = "sum",
     *,
     by: None = None,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    progress: bool | Callable[[int, int], object] = False,
+    **options: Unpack[_WithoutValues],
 ) -> Any: ...
 def aggregate(
     src: Any = None,
@@ -474,18 +422,18 @@ def aggregate(
         src = no_values.stand_in(index)
     if dim is None or weights is not None or needed(src, index):
         call = Call(
-            "aggregate",
-            of_arrays,
-            index,
-            reduces,
-            names_of(reduces),
-            dim,
-            given,
-            mode,
-            ignore_index,
-            dtype,
-            weights,
-            options,
+            operator="aggregate",
+            run=of_arrays,
+            index=index,
+            reduces=reduces,
+            names=names_of(reduces),
+            dim=dim,
+            size=given,
+            mode=mode,
+            ignore_index=ignore_index,
+            dtype=dtype,
+            weights=weights,
+            options=options,
         )
         results = any_kind.reduced(call, src, _by.of_index(index))
     else:

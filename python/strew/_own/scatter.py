@@ -1,4 +1,4 @@
-"""strew's own scatter and gather."""
+"""strew's own scatter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from .._arrays.dispatch import batch_operators, torch_operators
 from .._arrays.lines import plan_as_index
 from .._arrays.swapped import explain as explain_swapped
-from .._groups import any_kind, flat, keys
+from .._groups import any_kind, keys
 from .._groups.any_kind import needed
 from .._groups.by import of_index
 from .._groups.long_line import Call
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import Any, SupportsIndex
 
-    from .._native.types import Array, ArrayLike, Keys, Mode, Numbers, Sizes, Values
+    from .._native.types import Array, Keys, Mode, Numbers, Sizes, Values
+
+__all__ = ["scatter"]
 
 _scatter = Operator("strew.scatter")
-_gather = Operator("strew.gather")
 
 # The engine's own reductions, by the name that `Plan.scatter` and `strew.torch` know.
 _REDUCTIONS = {
@@ -224,21 +225,10 @@ def scatter(
     if size is not None:
         dim_size = one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
     if dim is None or needed(src, index):
+        kept: dict[str, Any] = {"out": out, "include_self": include_self, "fill_value": fill_value}
+        kept |= {"exact": exact, "options": options}
         made = _of_any_kind(
-            src,
-            index,
-            plan,
-            dim,
-            out,
-            dim_size,
-            reduce,
-            mode,
-            include_self,
-            fill_value,
-            ignore_index,
-            exact,
-            dtype,
-            options,
+            src, index, plan, reduce, dim, dim_size, mode, ignore_index, dtype, kept
         )
         if begun:
             log.call("scatter", begun, reduce=reduce, src=src, index=index, result=made)
@@ -250,21 +240,21 @@ def scatter(
             src,
             index,
             plan,
-            dim,
-            out,
-            dim_size,
             reduce,
+            dim,
+            dim_size,
             mode,
+            ignore_index,
+            dtype,
+            out,
             include_self,
             fill_value,
-            ignore_index,
             exact,
-            dtype,
             options,
         )
     except (IndexError, MemoryError, TypeError, ValueError) as error:
         # An index of its own for each line becomes a plan.
-        _explain(error, "scatter", index, mode)
+        explain(error, "scatter", index, mode)
         hints.explain(error, src, index)
         raise
     if begun:
@@ -332,73 +322,49 @@ def _of_any_kind(
     src: Any,
     index: Any,
     plan: Plan | None,
-    dim: Any,
-    out: Any,
-    dim_size: Any,
     reduce: Any,
+    dim: Any,
+    dim_size: Any,
     mode: Any,
-    include_self: Any,
-    fill_value: Any,
     ignore_index: Any,
-    exact: Any,
     dtype: Any,
-    options: dict[str, Any],
+    kept: dict[str, Any],
 ) -> Any:
-    """A scatter of values of a kind that becomes an array first, or along all axes."""
+    """A scatter of values of a kind that becomes an array first, or along all axes.
+
+    `kept` are the arguments that go on as they are.
+    """
     skipna = isinstance(reduce, str) and reduce.startswith("nan")
     name = reduce.removeprefix("nan") if isinstance(reduce, str) else ""
     name = _REDUCTIONS.get(name, name)
     name = _AGGREGATES.get(name, name)
     if plan is not None:
-        _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
+        refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
         index = plan
+    out, options = kept["out"], kept["options"]
 
-    def run(
-        src: Any,
-        index: Any,
-        reduces: list[Any],
-        dim: Any,
-        size: Any,
-        mode: Any,
-        ignore_index: Any,
-        dtype: Any,
-        weights: Any,
-        of_call: dict[str, Any],
-    ) -> tuple[Any, ...]:
-        is_plan = isinstance(index, Plan)
-        made = _of_arrays(
-            src,
-            None if is_plan else index,
-            index if is_plan else None,
-            dim,
-            out,
-            size,
-            reduces[0],
-            mode,
-            include_self,
-            fill_value,
-            ignore_index,
-            exact,
-            dtype,
-            dict(options),
+    def run(src: Any, index: Any, reduces: list[Any], *rest: Any) -> tuple[Any, ...]:
+        plan, index = (index, None) if isinstance(index, Plan) else (None, index)
+        dim, size, mode, ignore_index, dtype, *_ = rest
+        own = kept | {"options": dict(options)}
+        return (
+            _of_arrays(src, index, plan, reduces[0], dim, size, mode, ignore_index, dtype, **own),
         )
-        return (made,)
 
-    skip = {"skipna": True} if skipna else {}
-    of_call = _options.with_some(options | {"fill_value": fill_value} | skip)
+    of_call = options | {"fill_value": kept["fill_value"]} | ({"skipna": True} if skipna else {})
     call = Call(
-        "scatter",
-        run,
-        index,
-        [reduce],
-        [name],
-        dim,
-        dim_size,
-        mode,
-        ignore_index,
-        dtype,
-        None,
-        of_call,
+        operator="scatter",
+        run=run,
+        index=index,
+        reduces=[reduce],
+        names=[name],
+        dim=dim,
+        size=dim_size,
+        mode=mode,
+        ignore_index=ignore_index,
+        dtype=dtype,
+        weights=None,
+        options=_options.with_some(of_call),
     )
     if out is not None:
         return any_kind.into(call, src, out)
@@ -409,16 +375,16 @@ def _of_arrays(
     src: Any,
     index: Any,
     plan: Plan | None,
-    dim: int,
-    out: Any,
-    dim_size: Any,
     reduce: Any,
+    dim: int,
+    dim_size: Any,
     mode: Any,
+    ignore_index: Any,
+    dtype: Any,
+    out: Any,
     include_self: Any,
     fill_value: Any,
-    ignore_index: Any,
     exact: Any,
-    dtype: Any,
     options: dict[str, Any],
 ) -> Any:
     """A scatter of arrays: those of NumPy and torch, lists, and all others with DLPack."""
@@ -427,7 +393,7 @@ def _of_arrays(
         name = _exact_reduction("scatter", reduce if name is None else name)
     options["fill_value"] = fill_value
     if plan is not None:
-        _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
+        refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
     if name is None:
         if not (isinstance(reduce, str) or callable(reduce)):
             _options.reductions(reduce, "scatter")
@@ -509,17 +475,7 @@ def _scatter_by_index(
                 src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
             )
         return _scatter(
-            src,
-            index,
-            dim,
-            out,
-            dim_size,
-            name,
-            mode,
-            include_self,
-            fill_value,
-            ignore_index,
-            False,
+            src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
         )
     except (TypeError, ValueError) as error:
         explain_swapped(error, src, index)
@@ -574,151 +530,6 @@ def _filled(src: Any, plan: Plan, dim: Any, fill_value: float) -> Any:
     return src.new_full(shape, fill_value) if is_torch else np.full(shape, fill_value, src.dtype)
 
 
-def gather(
-    src: Values | Numbers,
-    index: ArrayLike | None,
-    dim: SupportsIndex | None = -1,
-    *,
-    mode: Mode = "error",
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    plan: Plan | None = None,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    progress: bool | Callable[[int, int], object] = False,
-) -> Values:
-    """Pick the elements of `src` that `index` names along `dim`; the inverse of `scatter`.
-
-    Parameters
-    ----------
-    src : array
-        What to read from: one or more dimensions, any dtype. Or another kind that
-        `strew.aggregate` takes.
-    index : array of int, or None
-        Of any integer dtype. A 1-d index takes whole slices. Any other index has `src`'s rank, and
-        both are broadcast apart from `dim`. The result has the index's size along `dim`. None if
-        `plan` is given.
-    dim, axis : int or None
-        As for `scatter`. None: the index, of any shape, names elements of `src` in row-major order,
-        and the result has its shape.
-    mode, ignore_index, plan
-        As for `scatter`.
-    fill_value : number, optional
-        The result for an index that is dropped: by default 0, and missing for kinds of `src` that
-        have missing values.
-    progress : bool or callable
-        Whether to show how far the run is, as `strew.progress` does.
-
-    Returns
-    -------
-    array
-        A new array of `src`'s dtype and kind; bits are copied. Torch tensors have derivatives.
-
-    Raises
-    ------
-    IndexError, ValueError, TypeError
-        As for `scatter`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import strew
-    >>> src = np.array([[1, 2], [3, 4]])
-    >>> strew.gather(src, [1, 1, 0], 0)
-    array([[3, 4],
-           [3, 4],
-           [1, 2]])
-    >>> strew.gather(src, [[1], [-1]], 1, mode="drop", fill_value=7)
-    array([[2],
-           [7]])
-    """
-    if progress is not False:
-        named: dict[str, Any] = {"mode": mode, "fill_value": fill_value, "plan": plan, "axis": axis}
-        again: Any = gather
-        with _progress(progress):
-            return again(src, index, dim, ignore_index=ignore_index, **named)
-    begun = log.clock() if is_logged() else 0.0
-    if axis is not ...:
-        dim = one_of("gather", ("dim", "axis"), (dim, axis), -1, ...)
-    if dim is None or needed(src, index):
-        made = _gather_any_kind(src, index, dim, mode, fill_value, ignore_index, plan)
-        if begun:
-            log.call("gather", begun, src=src, index=index, plan=plan, result=made)
-        return made
-    if type(dim) is not int:
-        dim = _options.integer("dim", dim, operator="gather")
-    if fill_value is not None:
-        dtypes.check_fill("gather", fill_value, src, ["gather"])
-    try:
-        if plan is not None:
-            _refuse_index_arguments("gather", index, None, mode, ignore_index)
-            made = _gather_by_plan(src, plan, dim, fill_value)
-        elif operators := torch_operators(src):
-            made = operators.own.gather(src, index, dim, mode, fill_value, ignore_index)
-        else:
-            made = _gather(src, index, dim, mode, fill_value, ignore_index)
-    except (IndexError, TypeError, ValueError) as error:
-        _explain(error, "gather", index, mode)
-        raise
-    if begun:
-        log.call("gather", begun, src=src, index=index, plan=plan, result=made)
-    return made
-
-
-def _gather_any_kind(
-    src: Any,
-    index: Any,
-    dim: Any,
-    mode: Any,
-    fill_value: Any,
-    ignore_index: Any,
-    plan: Plan | None,
-) -> Any:
-    """A gather from values of a kind that becomes an array first, or along all axes."""
-
-    def run(src: Any, index: Any, dim: Any, fill_value: Any) -> Any:
-        shape = None
-        if dim is None:
-            src, _ = flat.values(src)
-            shape, index = _index_of_all(index)
-        made = gather(
-            src,
-            index,
-            0 if dim is None else dim,
-            mode=mode,
-            fill_value=fill_value,
-            ignore_index=ignore_index,
-            plan=plan,
-        )
-        return made if shape is None else made.reshape(shape)
-
-    return any_kind.gathered(run, src, index, dim, mode, fill_value)
-
-
-def _gather_by_plan(src: Any, plan: Plan, dim: int, fill_value: Any) -> Any:
-    """A gather with the index of a plan."""
-    operators = torch_operators(src)
-    if fill_value is None and not operators:
-        return plan.gather(src, dim=dim)
-
-    def by_index(src: Any) -> Any:
-        rows = plan_as_index(plan)
-        if operators:
-            return operators.own.gather(src, rows, dim, "drop", fill_value, None)
-        return _gather(src, rows, dim, "drop", fill_value, None)
-
-    if fill_value is None and operators.plan.supports(src):
-        return operators.plan.gather(plan, src, dim, by_index)
-    return by_index(src)
-
-
-def _index_of_all(index: Any) -> tuple[tuple[int, ...] | None, Any]:
-    """The shape of an index for all elements, and the index as a 1-d array."""
-    if index is None:
-        return None, None
-    array = index if hasattr(index, "reshape") else dtypes.as_array(index)
-    return tuple(array.shape), array.reshape(-1)
-
-
 def _exact_reduction(operator: str, reduce: Any) -> str:
     """The name of the exact form of a sum or a mean."""
     if reduce in ("exact_sum", "exact_mean"):
@@ -730,7 +541,7 @@ def _exact_reduction(operator: str, reduce: Any) -> str:
     return f"exact_{reduce}"
 
 
-def _explain(error: Exception, called: str, index: Any, mode: Any) -> None:
+def explain(error: Exception, called: str, index: Any, mode: Any) -> None:
     """Names the function that was called in an error, and says what helps."""
     for inner in ("Plan", "aggregate"):
         errors.rename(error, inner, called)
@@ -739,7 +550,7 @@ def _explain(error: Exception, called: str, index: Any, mode: Any) -> None:
         errors.add(error, "a plan is passed as plan=, with index=None")
 
 
-def _refuse_index_arguments(
+def refuse_index_arguments(
     name: str, index: Any, dim_size: Any, mode: str, ignore_index: Any
 ) -> None:
     """Raises for arguments about the index beside a plan, which has its own."""

@@ -183,9 +183,8 @@ def aggregate(
                 _of_numbers, groups, times, func, sizes, fill_value, dtype, axis
             )
         else:
-            options = (fill_value, order, dtype_name, axis, ddof, reverse)
-            by_line = axis is not None and _np.ndim(groups) >= 2
-            result = (_by_line if by_line else _aggregate)(groups, a, func, sizes, *options)
+            more = (order, dtype_name, ddof, reverse)
+            result = _of_numbers(groups, a, func, sizes, fill_value, axis, *more)
     if order == "F" and isinstance(result, _np.ndarray):
         result = _np.asfortranarray(result)
     return result
@@ -217,12 +216,20 @@ def _name_of(dtype: npt.DTypeLike) -> str:
 
 
 def _of_numbers(
-    groups: Any, a: Any, func: str, sizes: list[Any] | None, fill_value: Any, axis: Any
+    groups: Any,
+    a: Any,
+    func: str,
+    sizes: list[Any] | None,
+    fill_value: Any,
+    axis: Any,
+    order: str = "C",
+    dtype: str | None = None,
+    ddof: float = 0,
+    reverse: bool = False,
 ) -> Any:
-    """An aggregate of numbers in their own dtype."""
-    by_line = axis is not None and _np.ndim(groups) >= 2
-    options = (fill_value, "C", None, axis, 0, False)
-    return (_by_line if by_line else _aggregate)(groups, a, func, sizes, *options)
+    """An aggregate of numbers, by default in their own dtype."""
+    run: Any = _by_line if axis is not None and _np.ndim(groups) >= 2 else _aggregate
+    return run(groups, a, func, sizes, fill_value, order, dtype, axis, ddof, reverse)
 
 
 def _lines(
