@@ -41,7 +41,8 @@ Derivatives
 
 Errors
     An error has the class that the framework raises. Arrays that were to be changed in place are
-    then unchanged.
+    then unchanged. The attributes `operator`, `argument`, `position`, `value`, `limit` and
+    `expected` of an error hold what its message says, and None where it says nothing.
 
 Aggregates
     `strew.aggregate` has what frameworks lack: medians, quantiles, modes, deviations, positions,
@@ -113,7 +114,7 @@ from ._native.errors import ConversionError as ConversionError
 from ._native.progress import progress as progress
 from ._native.threads import threads as threads
 from ._own.aggregate import aggregate as aggregate
-from ._own.scatter import gather as gather
+from ._own.gather import gather as gather
 from ._own.scatter import scatter as scatter
 from ._own.tables import GroupPlan as GroupPlan
 from ._own.tables import group as group

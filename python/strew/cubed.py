@@ -28,19 +28,18 @@ from __future__ import annotations
 import functools as _functools
 import math as _math
 from dataclasses import dataclass as _dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from ._native.aliases import one_of as _one_of
+from ._native import errors as _errors
 from ._scale import chunked as _chunked
 from ._strew import Accumulator as _Accumulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any, SupportsIndex, TypeAlias
+    from typing import Any, TypeAlias
 
-    from ._native.types import Mode
     from ._scale.chunked import _Chunks
 
     _Array: TypeAlias = _np.ndarray[Any, Any]
@@ -54,20 +53,42 @@ _POSITIONS = 4096
 _STATES = 8
 
 
-def scatter(
+def _aggregate(
+    called: str,
     src: Any,
     index: Any,
-    dim: SupportsIndex = 0,
-    *,
-    size: SupportsIndex,
-    axis: SupportsIndex | None = None,
-    reduce: str = "sum",
-    exact: bool | None = None,
-    output_chunks: _Chunks = None,
-    mode: Mode = "error",
-    ignore_index: SupportsIndex | None = None,
-    fill_value: Any = None,
+    reduce: str | Sequence[str],
+    output_chunks: _Chunks,
+    **options: Any,
 ) -> Any:
+    """`aggregate`, for the function `called`, which errors of the computation name."""
+    with _errors.needing("cubed", "Cubed"):
+        import cubed as xp
+    chunked = isinstance(index, xp.Array)
+    if not isinstance(src, xp.Array):
+        # Arrays of one computation must have one spec.
+        src = xp.from_array(_np.asarray(src), spec=index.spec if chunked else None)
+    index = index if chunked else _chunked.index_array(index)
+    job = _chunked.job(called, src, index, reduce, **options)
+    length = max(1, *src.chunks[job.axis])
+    if chunked:
+        # An empty array may be of floats.
+        index = index if index.size else xp.astype(index, _np.int64)
+        index = xp.rechunk(index, (length,))
+    else:
+        index = xp.from_array(index, (length,), spec=src.spec)
+    record = _record(job, src.dtype)
+    usual = _functools.partial(_usual_length, src, job, record)
+    chunks = _regular(_chunked.lengths(output_chunks, job.rules.size, usual))
+    work = _Work(job, src.chunks, chunks, record)
+    made = _folded(src, index, work)
+    while not isinstance(made, tuple):
+        made = _merged(made, work)
+    return made if job.several else made[0]
+
+
+@_chunked.public(_chunked.scatter, _aggregate)
+def scatter() -> None:
     """Reduce the elements of a Cubed array that share an index along `dim`.
 
     It is `strew.scatter` into a new array. The values are those of `strew.scatter` with
@@ -94,79 +115,10 @@ def scatter(
     cubed.Array
         Of `src`'s shape apart from `dim`, and of the dtype that `strew.scatter` gives.
     """
-    with _chunked.named("scatter"):
-        name, fill_value = _chunked.of_scatter(reduce, fill_value)
-        return _aggregate(
-            "scatter",
-            src,
-            index,
-            name,
-            output_chunks,
-            size=size,
-            dim=_one_of("aggregate", ("dim", "axis"), (dim, axis), 0),
-            exact=exact,
-            mode=mode,
-            ignore_index=ignore_index,
-            fill_value=fill_value,
-        )
 
 
-@overload
-def aggregate(
-    src: Any,
-    index: Any,
-    reduce: str = "sum",
-    *,
-    size: SupportsIndex,
-    dim: SupportsIndex = 0,
-    axis: SupportsIndex | None = None,
-    exact: bool | None = None,
-    output_chunks: _Chunks = None,
-    mode: Mode = "error",
-    ignore_index: SupportsIndex | None = None,
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
-    fill_value: Any = None,
-    ddof: float = 0,
-    split_every: SupportsIndex = 8,
-) -> Any: ...
-@overload
-def aggregate(
-    src: Any,
-    index: Any,
-    reduce: Sequence[str],
-    *,
-    size: SupportsIndex,
-    dim: SupportsIndex = 0,
-    axis: SupportsIndex | None = None,
-    exact: bool | None = None,
-    output_chunks: _Chunks = None,
-    mode: Mode = "error",
-    ignore_index: SupportsIndex | None = None,
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
-    fill_value: Any = None,
-    ddof: float = 0,
-    split_every: SupportsIndex = 8,
-) -> tuple[Any, ...]: ...
-def aggregate(
-    src: Any,
-    index: Any,
-    reduce: str | Sequence[str] = "sum",
-    *,
-    size: SupportsIndex,
-    dim: SupportsIndex = 0,
-    axis: SupportsIndex | None = None,
-    exact: bool | None = None,
-    output_chunks: _Chunks = None,
-    mode: Mode = "error",
-    ignore_index: SupportsIndex | None = None,
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
-    fill_value: Any = None,
-    ddof: float = 0,
-    split_every: SupportsIndex = 8,
-) -> Any:
+@_chunked.public(_chunked.aggregate, _aggregate)
+def aggregate() -> None:
     """Reduce the values of each group of a Cubed array, in one way or in several at once.
 
     Nothing is computed yet: the result is lazy. An index out of range is an error of the
@@ -213,66 +165,15 @@ def aggregate(
     ValueError, TypeError
         For shapes and options that do not fit, and reductions that cannot be merged.
     """
-    with _chunked.named("aggregate"):
-        return _aggregate(
-            "aggregate",
-            src,
-            index,
-            reduce,
-            output_chunks,
-            size=size,
-            dim=_one_of("aggregate", ("dim", "axis"), (dim, axis), 0),
-            exact=exact,
-            mode=mode,
-            ignore_index=ignore_index,
-            skipna=skipna,
-            min_count=min_count,
-            fill_value=fill_value,
-            ddof=ddof,
-            split_every=split_every,
-        )
-
-
-def _aggregate(
-    called: str,
-    src: Any,
-    index: Any,
-    reduce: str | Sequence[str],
-    output_chunks: _Chunks,
-    **options: Any,
-) -> Any:
-    """`aggregate`, for the function `called`, which errors of the computation name."""
-    xp = _cubed()
-    chunked = isinstance(index, xp.Array)
-    if not isinstance(src, xp.Array):
-        # Arrays of one computation must have one spec.
-        src = xp.from_array(_np.asarray(src), spec=index.spec if chunked else None)
-    index = index if chunked else _chunked.index_array(index)
-    job = _chunked.job(called, src, index, reduce, **options)
-    length = max(1, *src.chunks[job.axis])
-    if chunked:
-        # An empty array may be of floats.
-        index = index if index.size else xp.astype(index, _np.int64)
-        index = xp.rechunk(index, (length,))
-    else:
-        index = xp.from_array(index, (length,), spec=src.spec)
-    record = _record(job, src.dtype)
-    usual = _functools.partial(_usual_length, src, job, record)
-    chunks = _regular(_chunked.lengths(output_chunks, job.rules.size, usual))
-    work = _Work(job, src.chunks, chunks, record)
-    made = _folded(src, index, work)
-    while not isinstance(made, tuple):
-        made = _merged(made, work)
-    return made if job.several else made[0]
 
 
 def _regular(chunks: tuple[int, ...]) -> tuple[int, ...]:
     """Chunks without empty ones, which must have one size, but for the last one."""
     made = tuple(one for one in chunks if one) or (0,)
     if any(one != made[0] for one in made[:-1]) or made[-1] > made[0]:
-        raise ValueError(
-            f"aggregate: output_chunks = {chunks}: Cubed's chunks have one size, and the last one "
-            "may be smaller"
+        raise _errors.Problem(ValueError, "aggregate", "output_chunks", chunks).saying(
+            f"output_chunks = {chunks}: Cubed's chunks have one size, and the last one may "
+            "be smaller"
         )
     return made
 
@@ -452,13 +353,3 @@ def _usual_length(src: Any, job: _chunked.Job, record: tuple[int, int]) -> int:
     for at, lens in enumerate(src.chunks):
         row *= 1 if at == job.axis else max(lens, default=1)
     return int(free // max(row, 1))
-
-
-def _cubed() -> Any:
-    try:
-        import cubed
-    except ImportError as error:
-        raise ImportError(
-            'strew.cubed needs Cubed: pip install "strew[cubed]"', name="cubed"
-        ) from error
-    return cubed

@@ -38,18 +38,17 @@ from __future__ import annotations
 
 import functools as _functools
 import itertools as _itertools
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from ._native.aliases import one_of as _one_of
+from ._native import errors as _errors
 from ._scale import chunked as _chunked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, SupportsIndex, TypeAlias
+    from typing import Any, TypeAlias
 
-    from ._native.types import Mode
     from ._scale.chunked import _Chunks
     from ._strew import Accumulator as _Accumulator
 
@@ -62,20 +61,36 @@ _POSITIONS = frozenset({"first", "last", "argmin", "argmax"})
 _MANY_CHUNKS = 8
 
 
-def scatter(
+def _aggregate(
+    called: str,
     src: Any,
     index: Any,
-    dim: SupportsIndex = 0,
-    *,
-    size: SupportsIndex,
-    axis: SupportsIndex | None = None,
-    reduce: str = "sum",
-    exact: bool | None = None,
-    output_chunks: _Chunks = None,
-    mode: Mode = "error",
-    ignore_index: SupportsIndex | None = None,
-    fill_value: Any = None,
+    reduce: str | Sequence[str],
+    output_chunks: _Chunks,
+    **options: Any,
 ) -> Any:
+    """`aggregate`, for the function `called`, which errors of the computation name."""
+    with _errors.needing("dask", "Dask's arrays"):
+        import dask.array as da
+    src, index = da.asarray(src), da.asarray(index)
+    if any(_np.isnan(part) for lens in (*src.chunks, *index.chunks) for part in lens):
+        raise _errors.Problem(ValueError, "aggregate", "src").saying(
+            "the sizes of some chunks are not known: call compute_chunk_sizes() first"
+        )
+    job = _chunked.job(called, src, index, reduce, **options)
+    usual = _functools.partial(_usual_length, src, job)
+    chunks = _chunked.lengths(output_chunks, job.rules.size, usual)
+    # An empty list is of floats.
+    index = index if index.size else index.astype(_np.int64)
+    results = _results(src, index.rechunk((src.chunks[job.axis],)), job, chunks)
+    made = tuple(
+        da.block(_nested(results, job.axis, which, dtype)) for which, dtype in enumerate(job.dtypes)
+    )
+    return made if job.several else made[0]
+
+
+@_chunked.public(_chunked.scatter, _aggregate)
+def scatter() -> None:
     """Reduce the elements of a Dask array that share an index along `dim`.
 
     It is `strew.scatter` into a new array. The values are those of `strew.scatter` with
@@ -102,79 +117,10 @@ def scatter(
     dask.array.Array
         Of `src`'s shape apart from `dim`, and of the dtype that `strew.scatter` gives.
     """
-    with _chunked.named("scatter"):
-        name, fill_value = _chunked.of_scatter(reduce, fill_value)
-        return _aggregate(
-            "scatter",
-            src,
-            index,
-            name,
-            output_chunks,
-            size=size,
-            dim=_one_of("aggregate", ("dim", "axis"), (dim, axis), 0),
-            exact=exact,
-            mode=mode,
-            ignore_index=ignore_index,
-            fill_value=fill_value,
-        )
 
 
-@overload
-def aggregate(
-    src: Any,
-    index: Any,
-    reduce: str = "sum",
-    *,
-    size: SupportsIndex,
-    dim: SupportsIndex = 0,
-    axis: SupportsIndex | None = None,
-    exact: bool | None = None,
-    output_chunks: _Chunks = None,
-    mode: Mode = "error",
-    ignore_index: SupportsIndex | None = None,
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
-    fill_value: Any = None,
-    ddof: float = 0,
-    split_every: SupportsIndex = 8,
-) -> Any: ...
-@overload
-def aggregate(
-    src: Any,
-    index: Any,
-    reduce: Sequence[str],
-    *,
-    size: SupportsIndex,
-    dim: SupportsIndex = 0,
-    axis: SupportsIndex | None = None,
-    exact: bool | None = None,
-    output_chunks: _Chunks = None,
-    mode: Mode = "error",
-    ignore_index: SupportsIndex | None = None,
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
-    fill_value: Any = None,
-    ddof: float = 0,
-    split_every: SupportsIndex = 8,
-) -> tuple[Any, ...]: ...
-def aggregate(
-    src: Any,
-    index: Any,
-    reduce: str | Sequence[str] = "sum",
-    *,
-    size: SupportsIndex,
-    dim: SupportsIndex = 0,
-    axis: SupportsIndex | None = None,
-    exact: bool | None = None,
-    output_chunks: _Chunks = None,
-    mode: Mode = "error",
-    ignore_index: SupportsIndex | None = None,
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
-    fill_value: Any = None,
-    ddof: float = 0,
-    split_every: SupportsIndex = 8,
-) -> Any:
+@_chunked.public(_chunked.aggregate, _aggregate)
+def aggregate() -> None:
     """Reduce the values of each group of a Dask array, in one way or in several at once.
 
     Nothing is computed yet: the result is lazy. An index out of range is an error of the
@@ -222,51 +168,6 @@ def aggregate(
     ValueError, TypeError
         For shapes and options that do not fit, and reductions that cannot be merged.
     """
-    with _chunked.named("aggregate"):
-        return _aggregate(
-            "aggregate",
-            src,
-            index,
-            reduce,
-            output_chunks,
-            size=size,
-            dim=_one_of("aggregate", ("dim", "axis"), (dim, axis), 0),
-            exact=exact,
-            mode=mode,
-            ignore_index=ignore_index,
-            skipna=skipna,
-            min_count=min_count,
-            fill_value=fill_value,
-            ddof=ddof,
-            split_every=split_every,
-        )
-
-
-def _aggregate(
-    called: str,
-    src: Any,
-    index: Any,
-    reduce: str | Sequence[str],
-    output_chunks: _Chunks,
-    **options: Any,
-) -> Any:
-    """`aggregate`, for the function `called`, which errors of the computation name."""
-    da = _dask_array()
-    src, index = da.asarray(src), da.asarray(index)
-    if any(_np.isnan(part) for lens in (*src.chunks, *index.chunks) for part in lens):
-        raise ValueError(
-            "aggregate: the sizes of some chunks are not known: call compute_chunk_sizes() first"
-        )
-    job = _chunked.job(called, src, index, reduce, **options)
-    usual = _functools.partial(_usual_length, src, job)
-    chunks = _chunked.lengths(output_chunks, job.rules.size, usual)
-    # An empty list is of floats.
-    index = index if index.size else index.astype(_np.int64)
-    results = _results(src, index.rechunk((src.chunks[job.axis],)), job, chunks)
-    made = tuple(
-        da.block(_nested(results, job.axis, which, dtype)) for which, dtype in enumerate(job.dtypes)
-    )
-    return made if job.several else made[0]
 
 
 def _tell_sizes() -> None:
@@ -404,13 +305,3 @@ def _usual_length(src: Any, job: _chunked.Job) -> int:
     for at, lens in enumerate(src.chunks):
         row *= 1 if at == job.axis else max(lens, default=1)
     return int(limit // max(row, 1))
-
-
-def _dask_array() -> Any:
-    try:
-        import dask.array as da
-    except ImportError as error:
-        raise ImportError(
-            'strew.dask needs Dask\'s arrays: pip install "strew[dask]"', name="dask"
-        ) from error
-    return da

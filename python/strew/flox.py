@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
+from ._native import errors as _errors
 from ._own import accumulator as _accumulator
 from ._strew import Accumulator as _Accumulator
 
@@ -120,17 +121,15 @@ def exact_mean(dtype: npt.DTypeLike = "float64", *, skipna: bool = False) -> Any
 
 
 def _aggregation(name: str, reduce: str, dtype: npt.DTypeLike, skipna: bool) -> Any:
-    try:
+    with _errors.needing("flox", "flox"):
         from flox import Aggregation
-    except ImportError as error:
-        raise ImportError(
-            'strew.flox needs flox: pip install "strew[flox]"', name="flox"
-        ) from error
     of = _np.dtype(dtype).name
     is_whole = of.lstrip("u").startswith("int")
     if of not in _INEXACT and not (is_whole and reduce == "mean"):
         also = "" if reduce == "sum" else " or an integer type"
-        raise TypeError(f"{name}: dtype = {of}: it must be {', '.join(_INEXACT)}{also}")
+        raise _errors.Problem(TypeError, name, "dtype", of).saying(
+            f"dtype = {of}", f"it must be {', '.join(_INEXACT)}{also}"
+        )
     work = _Work(name, reduce, of, bool(skipna))
     parts = work.parts()
     return Aggregation(
@@ -192,9 +191,9 @@ class _Work:
     def filled(self, group_idx: _Array, array: _Array, size: int) -> _Accumulator:
         """The accumulator of values whose last axis is that of the groups."""
         if array.dtype.name != self.dtype:
-            raise TypeError(
-                f"{self.called}: the values are of {array.dtype.name}: make the aggregation for "
-                f'them: {self.called}("{array.dtype.name}")'
+            raise _errors.Problem(TypeError, self.called, "dtype", array.dtype.name).saying(
+                f"the values are of {array.dtype.name}: make the aggregation for them: "
+                f'{self.called}("{array.dtype.name}")'
             )
         values = _np.require(array, array.dtype.newbyteorder("="), ["ALIGNED"])
         made = self.empty(size, array.shape[:-1])

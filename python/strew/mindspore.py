@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._native.functions import like as _like
 from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+    from collections.abc import Callable
+    from typing import Any, Literal, TypeAlias
 
     from ._native.types import Array, ArrayLike, Integers, Numbers
 
@@ -46,28 +48,9 @@ __all__ = [
     "tensor_scatter_update",
 ]
 
-_scatter_add = _Operator("mindspore.scatter_add")
-_scatter_sub = _Operator("mindspore.scatter_sub")
 _scatter_mul = _Operator("mindspore.scatter_mul")
-_scatter_div = _Operator("mindspore.scatter_div")
-_scatter_max = _Operator("mindspore.scatter_max")
-_scatter_min = _Operator("mindspore.scatter_min")
-_scatter_update = _Operator("mindspore.scatter_update")
 _scatter_nd = _Operator("mindspore.scatter_nd")
-_scatter_nd_add = _Operator("mindspore.scatter_nd_add")
-_scatter_nd_sub = _Operator("mindspore.scatter_nd_sub")
-_scatter_nd_mul = _Operator("mindspore.scatter_nd_mul")
-_scatter_nd_div = _Operator("mindspore.scatter_nd_div")
-_scatter_nd_max = _Operator("mindspore.scatter_nd_max")
-_scatter_nd_min = _Operator("mindspore.scatter_nd_min")
-_scatter_nd_update = _Operator("mindspore.scatter_nd_update")
 _tensor_scatter_add = _Operator("mindspore.tensor_scatter_add")
-_tensor_scatter_sub = _Operator("mindspore.tensor_scatter_sub")
-_tensor_scatter_mul = _Operator("mindspore.tensor_scatter_mul")
-_tensor_scatter_div = _Operator("mindspore.tensor_scatter_div")
-_tensor_scatter_max = _Operator("mindspore.tensor_scatter_max")
-_tensor_scatter_min = _Operator("mindspore.tensor_scatter_min")
-_tensor_scatter_update = _Operator("mindspore.tensor_scatter_update")
 _tensor_scatter_elements = _Operator("mindspore.tensor_scatter_elements")
 _scatter = _Operator("mindspore.scatter")
 
@@ -129,9 +112,20 @@ def scatter_mul(
     return _scatter_mul(input_x, indices, updates, device)
 
 
-def scatter_add(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+def _member(name: str) -> Callable[..., Any]:
+    run = _Operator(f"mindspore.{name}")
+
+    def function(input_x: Any, indices: Any, updates: Any, *, device: Any = "cpu") -> Any:
+        return run(input_x, indices, updates, device)
+
+    return function
+
+
+_in_place = _like(scatter_mul, _member)
+
+
+@_in_place
+def scatter_add() -> None:
     """Add to rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
 
     See `scatter_mul`.
@@ -141,12 +135,10 @@ def scatter_add(
     >>> strew.mindspore.scatter_add(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([111,   2,   3])
     """
-    return _scatter_add(input_x, indices, updates, device)
 
 
-def scatter_sub(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_sub() -> None:
     """Subtract from rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
 
     See `scatter_mul`.
@@ -156,12 +148,10 @@ def scatter_sub(
     >>> strew.mindspore.scatter_sub(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([-109,    2,    3])
     """
-    return _scatter_sub(input_x, indices, updates, device)
 
 
-def scatter_div(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_div() -> None:
     """Divide rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
     Integers are rounded toward zero. A zero in `updates`, of floats too, is a ValueError.
@@ -173,12 +163,10 @@ def scatter_div(
     >>> strew.mindspore.scatter_div(np.array([7, -7, 3]), np.array([0, 1]), np.array([2, 2]))
     array([ 3, -3,  3])
     """
-    return _scatter_div(input_x, indices, updates, device)
 
 
-def scatter_max(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_max() -> None:
     """Raise rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
 
     A NaN on either side is the result.
@@ -190,12 +178,10 @@ def scatter_max(
     >>> strew.mindspore.scatter_max(np.array([1, 2, 3]), np.array([0, 1, 0]), np.array([5, 1, 4]))
     array([5, 2, 3])
     """
-    return _scatter_max(input_x, indices, updates, device)
 
 
-def scatter_min(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_min() -> None:
     """Lower rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
 
     A NaN on either side is the result.
@@ -207,12 +193,10 @@ def scatter_min(
     >>> strew.mindspore.scatter_min(np.array([1, 2, 3]), np.array([0, 1, 0]), np.array([5, 1, 0]))
     array([0, 1, 3])
     """
-    return _scatter_min(input_x, indices, updates, device)
 
 
-def scatter_update(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_update() -> None:
     """Replace rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
     The last of several updates of a row stays.
@@ -224,7 +208,6 @@ def scatter_update(
     >>> strew.mindspore.scatter_update(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([100,   2,   3])
     """
-    return _scatter_update(input_x, indices, updates, device)
 
 
 def scatter_nd(
@@ -272,9 +255,8 @@ def scatter_nd(
     return _scatter_nd(indices, updates, shape, device)
 
 
-def scatter_nd_add(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_nd_add() -> None:
     """Add `updates` to windows of `input_x`, in place, by index tuples along the last axis.
 
     Parameters
@@ -310,12 +292,10 @@ def scatter_nd_add(
     ... )
     array([21,  2, 43])
     """
-    return _scatter_nd_add(input_x, indices, updates, device)
 
 
-def scatter_nd_sub(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_nd_sub() -> None:
     """Subtract `updates` from windows of `input_x`, in place, by index tuples along the last axis.
 
     See `scatter_nd_add`.
@@ -325,12 +305,10 @@ def scatter_nd_sub(
     >>> strew.mindspore.scatter_nd_sub(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([3, 2])
     """
-    return _scatter_nd_sub(input_x, indices, updates, device)
 
 
-def scatter_nd_mul(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_nd_mul() -> None:
     """Multiply windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
     See `scatter_nd_add`.
@@ -340,12 +318,10 @@ def scatter_nd_mul(
     >>> strew.mindspore.scatter_nd_mul(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([48,  2])
     """
-    return _scatter_nd_mul(input_x, indices, updates, device)
 
 
-def scatter_nd_div(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_nd_div() -> None:
     """Divide windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
     Integers are rounded toward zero; a zero among integer `updates` is a ValueError.
@@ -357,12 +333,10 @@ def scatter_nd_div(
     >>> strew.mindspore.scatter_nd_div(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([1, 2])
     """
-    return _scatter_nd_div(input_x, indices, updates, device)
 
 
-def scatter_nd_max(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_nd_max() -> None:
     """Raise windows of `input_x` to `updates`, in place, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -374,12 +348,10 @@ def scatter_nd_max(
     >>> strew.mindspore.scatter_nd_max(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([8, 2])
     """
-    return _scatter_nd_max(input_x, indices, updates, device)
 
 
-def scatter_nd_min(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_nd_min() -> None:
     """Lower windows of `input_x` to `updates`, in place, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -391,12 +363,10 @@ def scatter_nd_min(
     >>> strew.mindspore.scatter_nd_min(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([2, 2])
     """
-    return _scatter_nd_min(input_x, indices, updates, device)
 
 
-def scatter_nd_update(
-    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_in_place
+def scatter_nd_update() -> None:
     """Replace windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
     The last of several updates of a cell stays.
@@ -408,7 +378,6 @@ def scatter_nd_update(
     >>> strew.mindspore.scatter_nd_update(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([3, 2])
     """
-    return _scatter_nd_update(input_x, indices, updates, device)
 
 
 def tensor_scatter_add(
@@ -428,9 +397,11 @@ def tensor_scatter_add(
     return _tensor_scatter_add(input_x, indices, updates, device)
 
 
-def tensor_scatter_sub(
-    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+_into_copy = _like(tensor_scatter_add, _member)
+
+
+@_into_copy
+def tensor_scatter_sub() -> None:
     """Copy `input_x`, with `updates` subtracted, by index tuples along the last axis.
 
     See `tensor_scatter_add`.
@@ -440,12 +411,10 @@ def tensor_scatter_sub(
     >>> strew.mindspore.tensor_scatter_sub(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([3, 2])
     """
-    return _tensor_scatter_sub(input_x, indices, updates, device)
 
 
-def tensor_scatter_mul(
-    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_into_copy
+def tensor_scatter_mul() -> None:
     """Copy `input_x`, multiplied by `updates`, by index tuples along the last axis.
 
     See `tensor_scatter_add`.
@@ -455,12 +424,10 @@ def tensor_scatter_mul(
     >>> strew.mindspore.tensor_scatter_mul(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([48,  2])
     """
-    return _tensor_scatter_mul(input_x, indices, updates, device)
 
 
-def tensor_scatter_div(
-    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_into_copy
+def tensor_scatter_div() -> None:
     """Copy `input_x`, divided by `updates`, by index tuples along the last axis.
 
     Integers are rounded toward zero; a zero among integer `updates` is a ValueError.
@@ -472,12 +439,10 @@ def tensor_scatter_div(
     >>> strew.mindspore.tensor_scatter_div(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([1, 2])
     """
-    return _tensor_scatter_div(input_x, indices, updates, device)
 
 
-def tensor_scatter_max(
-    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_into_copy
+def tensor_scatter_max() -> None:
     """Copy `input_x`, raised to `updates`, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -489,12 +454,10 @@ def tensor_scatter_max(
     >>> strew.mindspore.tensor_scatter_max(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([8, 2])
     """
-    return _tensor_scatter_max(input_x, indices, updates, device)
 
 
-def tensor_scatter_min(
-    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_into_copy
+def tensor_scatter_min() -> None:
     """Copy `input_x`, lowered to `updates`, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -506,12 +469,10 @@ def tensor_scatter_min(
     >>> strew.mindspore.tensor_scatter_min(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
     array([2, 2])
     """
-    return _tensor_scatter_min(input_x, indices, updates, device)
 
 
-def tensor_scatter_update(
-    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
-) -> Array:
+@_into_copy
+def tensor_scatter_update() -> None:
     """Copy `input_x`, with cells replaced by `updates`, by index tuples along the last axis.
 
     The last of several updates of a cell stays.
@@ -525,7 +486,6 @@ def tensor_scatter_update(
     ... )
     array([3, 2])
     """
-    return _tensor_scatter_update(input_x, indices, updates, device)
 
 
 def tensor_scatter_elements(

@@ -19,6 +19,7 @@ import numpy as _np
 
 from ._arrays.indexing import split as _split
 from ._arrays.indexing import with_axis as _with_axis
+from ._native import errors as _errors
 from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class ufunc:
         """Raise a TypeError: only elements that an index names are changed, by `at`."""
         name = self.__name__
         b = ", b" if self.nin == 2 else ""
-        raise TypeError(
+        raise _errors.Problem(TypeError, f"numpy.{name}", None).in_words(
             f"strew.numpy.{name} is called as strew.numpy.{name}.at(a, indices{b}); "
             f"numpy.{name} takes whole arrays"
         )
@@ -133,10 +134,7 @@ class ufunc:
                [2., 6., 1.]])
         """
         if (b is None) is (self.nin == 2):
-            said = (
-                "second operand needed" if b is None else "second operand provided when it is unary"
-            )
-            raise ValueError(f"numpy.{self.__name__}.at: {said}")
+            raise _wrong_operands(self.__name__, b)
         if getattr(getattr(a, "dtype", None), "kind", "") in _TIMES:
             _at(self.__name__, a, indices, b)
             return a
@@ -174,15 +172,20 @@ class _OfNumpy(ufunc):
 _TIMES = ("m", "M")
 
 
+def _wrong_operands(name: str, b: object) -> ValueError:
+    """The exception of a second operand that is missing, or is one too many."""
+    said = "second operand needed" if b is None else "second operand provided when it is unary"
+    return _errors.Problem(ValueError, f"numpy.{name}.at", "b").saying(said)
+
+
 def _at(name: str, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None) -> None:
     """``ufunc.at`` of NumPy, also on the memory of another library's array."""
     function = getattr(_np, name)
     if (b is None) is (function.nin == 2):
-        said = "second operand needed" if b is None else "second operand provided when it is unary"
-        raise ValueError(f"numpy.{name}.at: {said}")
+        raise _wrong_operands(name, b)
     view = a if isinstance(a, _np.ndarray) else _np.from_dlpack(_cast("Any", a))
     if not view.flags.writeable:
-        raise ValueError(f"numpy.{name}.at: a is read-only")
+        raise _errors.Problem(ValueError, f"numpy.{name}.at", "a").saying("a is read-only")
     if b is None:
         function.at(view, indices)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._arrays.dispatch import jax_operators as _jax_operators
+from ._native import errors as _errors
 from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
@@ -103,10 +104,10 @@ def scatter(
     """
     for argument, given in (("operand", operand), ("updates", updates)):
         if isinstance(given, (list, tuple)) and any(_ndim(one) > 0 for one in given):
-            raise TypeError(
-                f"stablehlo.scatter: {argument} is a {type(given).__name__} of arrays: the "
-                "variadic form, with several operands and a region of its own, is not supported; "
-                "call scatter for each operand"
+            raise _errors.Problem(TypeError, "stablehlo.scatter", argument).saying(
+                f"{argument} is a {type(given).__name__} of arrays: the variadic form, with "
+                "several operands and a region of its own, is not supported; call scatter for "
+                "each operand"
             )
     numbers = (
         update_window_dims,

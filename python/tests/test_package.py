@@ -13,6 +13,7 @@ import sys
 import pytest
 import strew
 from strew import _strew
+from strew._own import gather as _gather
 from strew._own import scatter as _scatter
 
 # Of `strew.jax.ops` as of `strew.jax`, if there are operators in both.
@@ -23,11 +24,14 @@ OBJECTS = {
     if isinstance(getattr(strew.numpy, name), strew.numpy.ufunc)
 }
 UFUNCS = {name for name in OBJECTS if type(getattr(strew.numpy, name)) is strew.numpy.ufunc}
-DIALECTS = [
-    # strew's own operators are in the package itself.
-    _scatter if name == "strew" else operator.attrgetter(name)(strew)
+# strew's own operators are in the package itself.
+OWN = [_gather, _scatter]
+DIALECTS = OWN + [
+    operator.attrgetter(name)(strew)
     for name in sorted(
-        {n.rpartition(".")[0] for n in _strew.operators()} - {f"numpy.{name}" for name in UFUNCS}
+        {n.rpartition(".")[0] for n in _strew.operators()}
+        - {f"numpy.{name}" for name in UFUNCS}
+        - {"strew"}
         | {"pyg_lib"}
     )
 ]
@@ -42,7 +46,7 @@ FUNCTIONS = [
 
 def framework(module):
     """What the names of a module's operators begin with."""
-    return "strew" if module is _scatter else module.__name__.removeprefix("strew.")
+    return "strew" if module in OWN else module.__name__.removeprefix("strew.")
 
 
 PACKAGE = pathlib.Path(strew.__file__).parent
@@ -118,10 +122,9 @@ def test_every_operator_has_a_function():
 @pytest.mark.parametrize(("module", "name"), FUNCTIONS)
 def test_a_function_is_annotated(module, name):
     function = getattr(module, name)
-    (definition,) = ast.parse(inspect.getsource(function)).body
-    arguments = definition.args
-    named = arguments.posonlyargs + arguments.args + arguments.kwonlyargs
-    assert definition.returns and all(argument.annotation for argument in named)
+    signature, none = inspect.signature(function), inspect.Parameter.empty
+    named = [one.annotation for one in signature.parameters.values()]
+    assert none not in [signature.return_annotation, *named]
     # Types are for checkers: a name that is not imported at run time must not be looked up.
     assert all(isinstance(said, str) for said in function.__annotations__.values())
 
@@ -160,7 +163,9 @@ def test_the_stub_is_what_mypy_finds_at_run_time(tmp_path):
     allowed = tmp_path / "allowed"
     # Types for checkers: there is nothing at run time. And what needs torch, jax or onnx.
     folders = [rf"strew\.{name}(\..*)?" for name in (r"_native\.types", "_torch", "_jax")]
-    allowed.write_text("\n".join([*folders, r"strew\.onnx\.backend"]))
+    # It does not read keyword arguments of a TypedDict: the next test does.
+    aggregate = r"strew\._own\.aggregate\.aggregate"
+    allowed.write_text("\n".join([*folders, aggregate, r"strew\.onnx\.backend"]))
     check = [
         sys.executable,
         "-m",
@@ -175,6 +180,19 @@ def test_the_stub_is_what_mypy_finds_at_run_time(tmp_path):
     ]
     result = subprocess.run(check, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_options_of_aggregate_are_those_of_its_types():
+    tree = ast.parse((PACKAGE / "_own" / "aggregate.py").read_text())
+    classes = (one for one in ast.walk(tree) if isinstance(one, ast.ClassDef))
+    options = [
+        ast.unparse(entry.target)
+        for one in classes
+        for entry in one.body
+        if isinstance(entry, ast.AnnAssign)
+    ]
+    each = ["src", "index", "reduce", "by", "weights"]
+    assert sorted([*each, *options]) == sorted(inspect.signature(strew.aggregate).parameters)
 
 
 def test_types_are_what_a_checker_says(tmp_path):

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import Any
 
 import numpy
-
-if TYPE_CHECKING:
-    from types import ModuleType
-    from typing import Any
 
 # Both need their library, and are above this module.
 _OF_TORCH = "strew._torch"

@@ -6,9 +6,11 @@ library is made of columns.
 
 from __future__ import annotations
 
-import importlib as _importlib
+import importlib
 import sys
 from typing import TYPE_CHECKING
+
+from .._native import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +98,9 @@ def _learned(kind: type) -> _Reader | None:
 
 def _refused(what: str, why: str) -> _Reader:
     def read(given: Any) -> Frame:
-        raise TypeError(f"aggregate: src is {what}, whose rows are not at hand: {why}")
+        raise errors.Problem(TypeError, "aggregate", "src").saying(
+            f"src is {what}, whose rows are not at hand: {why}"
+        )
 
     return read
 
@@ -171,7 +175,7 @@ def _of_stream(given: Any) -> Frame:
     """A frame of another library, read by pyarrow or by Polars without a copy."""
     for library, read in (("pyarrow", "table"), ("polars", "DataFrame")):
         try:
-            module = _importlib.import_module(library)
+            module = importlib.import_module(library)
         except ImportError:
             continue
         frame = getattr(module, read)(given)
@@ -179,4 +183,6 @@ def _of_stream(given: Any) -> Frame:
         assert reader is not None
         return reader(frame)
     kind = type(given).__name__
-    raise TypeError(f"aggregate: to read a {kind}, pyarrow or polars must be installed")
+    raise errors.Problem(TypeError, "aggregate", "src").saying(
+        f"to read a {kind}, pyarrow or polars must be installed"
+    )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from typing import Any
+from .._native import errors
 
 WHOLE = slice(None)
 
@@ -41,7 +40,9 @@ def parts(rank: int, indices: tuple[Any, ...]) -> tuple[Any, list[Any], int | No
     entries = [_entry(index) for index in indices]
     taken = sum(axes for axes, _ in entries)
     if sum(index is Ellipsis for _, index in entries) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
+        raise errors.Problem(IndexError, None, "indices").in_words(
+            "an index can only have a single ellipsis ('...')"
+        )
     advanced = any(hasattr(index, "shape") for _, index in entries)
     basic: list[Any] = []
     listed: list[Any] = []

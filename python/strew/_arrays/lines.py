@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math as _math
-from typing import TYPE_CHECKING
+import math
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
-from .._strew import Plan as _Plan
+from .._native import errors
+from .._strew import Plan
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
-def plan_as_index(plan: _Plan) -> Any:
+def plan_as_index(plan: Plan) -> Any:
     """The row of each of a plan's updates; -1 for those that it drops."""
-    return plan.gather(_np.arange(1, plan.size + 1)) - 1
+    return plan.gather(np.arange(1, plan.size + 1)) - 1
 
 
 def numbered(rows: _Array, size: int) -> _Array:
@@ -25,8 +23,8 @@ def numbered(rows: _Array, size: int) -> _Array:
 
     `rows` has the shape (lines, values of a line).
     """
-    first = _np.arange(len(rows))[:, None] * size
-    return _np.where(rows < 0, -1, rows + first).reshape(-1)
+    first = np.arange(len(rows))[:, None] * size
+    return np.where(rows < 0, -1, rows + first).reshape(-1)
 
 
 def unfold(
@@ -48,11 +46,10 @@ def unfold(
 def broadcast(operator: str, index: Any, shape: tuple[int, ...]) -> _Array:
     """An index for each element of `src`'s shape."""
     try:
-        return _np.broadcast_to(index, shape)
+        return np.broadcast_to(index, shape)
     except ValueError:
-        raise ValueError(
-            f"{operator}: index has shape {list(_np.shape(index))}: it must be 1-d or broadcast to "
-            f"the shape of src, {list(shape)}"
+        raise errors.Problem(ValueError, operator, "index", list(np.shape(index))).has_shape(
+            f"it must be 1-d or broadcast to the shape of src, {list(shape)}"
         ) from None
 
 
@@ -65,10 +62,10 @@ class Lines:
         self.lead = (*shape[:axis], *shape[axis + 1 :])
         self.count = shape[axis]
         if rows.ndim == 1:
-            rows = _np.broadcast_to(rows, (*self.lead, self.count))
+            rows = np.broadcast_to(rows, (*self.lead, self.count))
         else:
-            rows = _np.moveaxis(rows, axis, -1)
-        lines = _math.prod(self.lead)
+            rows = np.moveaxis(rows, axis, -1)
+        lines = math.prod(self.lead)
         self.rows = rows.reshape(-1)
         if lines != 1:
             self.rows = numbered(rows.reshape(lines, self.count), size)
@@ -76,9 +73,9 @@ class Lines:
 
     def flat(self, array: _Array) -> _Array:
         """An array of the shape of the values as one long line: a view where that is possible."""
-        return _np.moveaxis(_np.broadcast_to(array, self.shape), self.axis, -1).reshape(-1)
+        return np.moveaxis(np.broadcast_to(array, self.shape), self.axis, -1).reshape(-1)
 
     def back(self, result: _Array, groups: int, before: int) -> _Array:
         """A result of the long line, with the axes of the values."""
-        made = unfold(_np, result, self.lead, groups, self.axis, before)
-        return _np.ascontiguousarray(made).reshape(made.shape)
+        made = unfold(np, result, self.lead, groups, self.axis, before)
+        return np.ascontiguousarray(made).reshape(made.shape)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-if TYPE_CHECKING:
-    from typing import Any
+from .._native import errors
 
 
 def refuse(operator: str, name: str, given: Any) -> None:
     """Raises a TypeError for a masked array, with the words of the engine."""
-    if isinstance(given, _np.ma.MaskedArray):
-        raise TypeError(
-            f"{operator}: {name} must be an array without a mask (pass array.filled(..) or "
-            "array.data), not a masked array"
+    if isinstance(given, np.ma.MaskedArray):
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} must be an array without a mask (pass array.filled(..) or array.data), "
+            "not a masked array"
         )

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["places", "repeated"]
+from typing import Any
 
 
 def repeated(numbers: Any, counts: Any) -> Any:

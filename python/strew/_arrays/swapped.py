@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-if TYPE_CHECKING:
-    from typing import Any
+from .._native import errors
 
 
 def explain(error: Exception, src: Any, index: Any) -> None:
     """Adds to an error that `src` comes first, if `src` and `index` look swapped."""
-    if error.args and isinstance(error.args[0], str) and _swapped(src, index):
-        said = f"{error.args[0]}; src comes first and index second: are they swapped?"
-        error.args = (said, *error.args[1:])
+    if _swapped(src, index):
+        errors.add(error, "src comes first and index second: are they swapped?")
 
 
 def _swapped(src: Any, index: Any) -> bool:
@@ -22,7 +20,7 @@ def _swapped(src: Any, index: Any) -> bool:
     if isinstance(index, tuple):
         return False
     try:
-        first, second = _np.asarray(src), _np.asarray(index)
+        first, second = np.asarray(src), np.asarray(index)
     except Exception:
         # The error is about one of these, which is no array.
         return False

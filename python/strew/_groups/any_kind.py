@@ -1,47 +1,47 @@
 """`aggregate`, `scatter` and `gather` of masked arrays, columns, labelled arrays and dates.
 
-The values become an array (`_kinds`), are reduced, and the results take the kind of the values.
+The values become an array (`_arrays/kinds`) and are reduced. The results take the kind of the
+values.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager as _contextmanager
-from dataclasses import replace as _replace
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
-from .._arrays import kinds as _kinds
-from .._arrays import times as _times
-from .._arrays.library import from_numpy as _from_numpy
-from .._arrays.swapped import explain as _explain_swapped
-from .._native import errors as _errors
-from .._native import hints as _hints
-from .._native import options as _options
-from .._strew import Plan as _Plan
+from .._arrays import kinds, times
+from .._arrays.kinds._held import Groups, Made, mask
+from .._arrays.library import from_numpy
+from .._arrays.swapped import explain as explain_swapped
+from .._native import errors, hints, options
+from .._strew import Plan
 from . import flat as _flat
-from . import functions as _functions
+from . import functions
 from . import missing as _missing
-from .reduce import PER_VALUE as _PER_VALUE
+from .apply import no_skipna
+from .reduce import PER_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from .._arrays.kinds import Groups, Held
+    from .._arrays.kinds._held import Held
     from .long_line import Call
 
-_array = _np.ndarray
+_array = np.ndarray
 
 
 def needed(src: Any, index: Any) -> bool:
     """Whether the values or the index are of such a kind."""
     # Short calls take about as long as all else here: most are of arrays.
     kind = type(src)
-    if (src.dtype.kind in "mM") if kind is _array else _kinds.find(src) is not None:
+    if (src.dtype.kind in "mM") if kind is _array else kinds.find(src) is not None:
         return True
     kind = type(index)
-    return kind is not _array and kind is not _Plan and _kinds.is_index(index)
+    return kind is not _array and kind is not Plan and kinds.is_index(index)
 
 
 def reduced(call: Call, src: Any, groups: Groups) -> tuple[Any, ...]:
@@ -50,52 +50,52 @@ def reduced(call: Call, src: Any, groups: Groups) -> tuple[Any, ...]:
         return _reduced(call, src, groups)
 
 
-@_contextmanager
+@contextmanager
 def _named_errors(call: Call, src: Any) -> Iterator[None]:
     """Errors that name the function that was called, and say what helps."""
     try:
         yield
     except (IndexError, TypeError, ValueError) as error:
         for inner in ("Plan", "aggregate"):
-            _errors.rename(error, inner, call.operator)
-        _errors.explain_outside(error, call.mode)
-        _hints.explain(error, src, call.index)
+            errors.rename(error, inner, call.operator)
+        errors.explain_outside(error, call.mode)
+        hints.explain(error, src, call.index)
         if not isinstance(error, IndexError):
-            _explain_swapped(error, src, call.index)
+            explain_swapped(error, src, call.index)
         raise
 
 
 def _reduced(call: Call, src: Any, groups: Groups) -> tuple[Any, ...]:
     operator = call.operator
-    reader = _kinds.find(src)
+    reader = kinds.find(src)
     held = None if reader is None else reader(operator, "src", src)
     if held is not None:
-        call = _replace(call, dim=held.kind.axis(operator, call.dim))
+        call = replace(call, dim=held.kind.axis(operator, call.dim))
         _check_labels(call, held, groups)
-    call = _replace(
+    call = replace(
         call,
-        index=_kinds.index(operator, call.index, call.mode),
-        weights=_kinds.weights(operator, call.weights),
+        index=kinds.index(operator, call.index, call.mode),
+        weights=kinds.weights(operator, call.weights),
     )
     if call.dim is None:
         return _of_all_axes(call, src, held, groups)
     if type(call.dim) is not int:
-        call = _replace(call, dim=_options.integer("dim", call.dim, operator=operator))
+        call = replace(call, dim=options.integer("dim", call.dim, operator=operator))
     if held is None:
         return call.of_arrays(src)
     return tuple(held.kind.out(made, groups) for made in _made(call, held))
 
 
-def made(call: Call, column: Any) -> list[tuple[Any, _kinds.Made]]:
+def made(call: Call, column: Any) -> list[tuple[Any, Made]]:
     """The results of a column that has a kind, each with what gives it back in that kind."""
     with _named_errors(call, column):
-        reader = _kinds.find(column)
+        reader = kinds.find(column)
         assert reader is not None
         held = reader(call.operator, "src", column)
-        call = _replace(
+        call = replace(
             call,
-            index=_kinds.index(call.operator, call.index, call.mode),
-            weights=_kinds.weights(call.operator, call.weights),
+            index=kinds.index(call.operator, call.index, call.mode),
+            weights=kinds.weights(call.operator, call.weights),
         )
         return [(held.kind, one) for one in _made(call, held)]
 
@@ -107,42 +107,42 @@ def into(call: Call, src: Any, out: Any) -> Any:
 
 
 def _into(call: Call, src: Any, out: Any) -> Any:
-    reader = _kinds.find(src)
+    reader = kinds.find(src)
     held = None if reader is None else reader(call.operator, "src", src)
     index = call.index
     if held is not None:
-        call = _replace(call, dim=held.kind.axis(call.operator, call.dim))
-        _check_labels(call, held, _kinds.Groups((), [index]))
+        call = replace(call, dim=held.kind.axis(call.operator, call.dim))
+        _check_labels(call, held, Groups((), [index]))
         if held.values.dtype.kind in "mM":
-            raise TypeError(
-                f"{call.operator}: values of {held.values.dtype} make a new array: out must be None"
+            raise errors.Problem(TypeError, call.operator, "out").saying(
+                f"values of {held.values.dtype} make a new array: out must be None"
             )
-    call = _replace(call, index=_kinds.index(call.operator, index, call.mode))
+    call = replace(call, index=kinds.index(call.operator, index, call.mode))
     if held is not None and call.names != ["assign"] and call.options["nan_by_kind"]:
         held = _missing.with_nan_missing(held)
     values = src if held is None else held.values
     missing = None if held is None else held.missing
     if call.dim is None:
         values, shape = _flat.values(values)
-        call = _replace(call, index=_flat.index(call.operator, call.index, shape), dim=0)
+        call = replace(call, index=_flat.index(call.operator, call.index, shape), dim=0)
         missing = None if missing is None else missing.reshape(-1)
     if missing is not None:
         if call.names == ["assign"]:
-            place = ", ".join(map(str, _np.argwhere(missing)[0]))
-            raise ValueError(
-                f"{call.operator}: src[{place}] is missing, but out has no missing values: fill it"
+            place = ", ".join(map(str, np.argwhere(missing)[0]))
+            raise errors.Problem(ValueError, call.operator, "src").saying(
+                f"src[{place}] is missing, but out has no missing values: fill it"
             )
-        shape_of_out = _np.shape(out)
+        shape_of_out = np.shape(out)
         if len(shape_of_out) == missing.ndim and -missing.ndim <= call.dim < missing.ndim:
             size = shape_of_out[call.dim] if call.size is None else call.size
-            call = _missing.of_present(_replace(call, size=size), missing)
+            call = _missing.of_present(replace(call, size=size), missing)
     return call.of_arrays(values)[0]
 
 
 def _of_all_axes(call: Call, src: Any, held: Held | None, groups: Groups) -> tuple[Any, ...]:
     """The results for all axes at once."""
     flat, shape = _flat.values(src if held is None else held.values)
-    call = _replace(
+    call = replace(
         call,
         index=_flat.index(call.operator, call.index, shape),
         weights=_flat.weights(call.operator, call.weights, shape),
@@ -150,44 +150,44 @@ def _of_all_axes(call: Call, src: Any, held: Held | None, groups: Groups) -> tup
     )
     if held is None:
         flat_results = (
-            one.reshape(shape) if name in _PER_VALUE else one
+            one.reshape(shape) if name in PER_VALUE else one
             for name, one in zip(call.names, call.of_arrays(flat), strict=True)
         )
         return tuple(
-            _from_numpy(src, one) if isinstance(one, _np.ndarray) else one for one in flat_results
+            from_numpy(src, one) if isinstance(one, np.ndarray) else one for one in flat_results
         )
     missing = None if held.missing is None else held.missing.reshape(-1)
     found = []
-    results = _made(call, _replace(held, values=flat, missing=missing))
+    results = _made(call, replace(held, values=flat, missing=missing))
     for name, made in zip(call.names, results, strict=True):
-        if name in _PER_VALUE:
+        if name in PER_VALUE:
             lost = None if made.missing is None else made.missing.reshape(shape)
-            made = _kinds.Made(made.values.reshape(shape), lost, list(range(len(shape))))
+            made = Made(made.values.reshape(shape), lost, list(range(len(shape))))
         found.append(held.kind.out(made, groups))
     return tuple(found)
 
 
-def _made(call: Call, held: Held) -> list[_kinds.Made]:
+def _made(call: Call, held: Held) -> list[Made]:
     """The results of reductions by name, and of functions."""
     if not any(map(callable, call.reduces)):
         return _missing.reduced(call, held)
     if call.weights is not None:
-        raise ValueError(
-            "aggregate: a callable reduce takes no weights: only sum, mean, var and std do"
+        raise errors.Problem(ValueError, "aggregate", "weights").saying(
+            "a callable reduce takes no weights: only sum, mean, var and std do"
         )
     if call.options["skipna"]:
-        raise ValueError(
-            "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
-        )
+        raise no_skipna()
     if call.dtype is not None:
-        raise TypeError("aggregate: a callable reduce does not take dtype")
-    found: list[_kinds.Made] = []
+        raise errors.Problem(TypeError, "aggregate", "dtype").saying(
+            "a callable reduce does not take dtype"
+        )
+    found: list[Made] = []
     for reduce, name in zip(call.reduces, call.names, strict=True):
         if callable(reduce):
             of_kind = _missing.with_nan_missing(held) if call.options["nan_by_kind"] else held
-            found.append(_functions.apply(call, of_kind, reduce))
+            found.append(functions.apply(call, of_kind, reduce))
         else:
-            found += _missing.reduced(_replace(call, reduces=[reduce], names=[name]), held)
+            found += _missing.reduced(replace(call, reduces=[reduce], names=[name]), held)
     return found
 
 
@@ -208,32 +208,30 @@ def gathered(
     fill_value: Any,
 ) -> Any:
     """What `run(src, index, dim, fill_value)` picks, in the kind of `src`, missing values too."""
-    reader = _kinds.find(src)
+    reader = kinds.find(src)
     if reader is None:
-        return run(src, _kinds.index("gather", index, mode), dim, fill_value)
+        return run(src, kinds.index("gather", index, mode), dim, fill_value)
     held = reader("gather", "src", src)
     dim = held.kind.axis("gather", dim)
     held.kind.check_labels("gather", "index", index, dim)
-    index = _kinds.index("gather", index, mode)
+    index = kinds.index("gather", index, mode)
     values, missing = held.values, held.missing
     own = values.dtype.newbyteorder("=")
     is_time = own.kind in "mM"
     if is_time:
-        values = values.astype(own, copy=False).view(_np.int64)
-        fill_value = None if fill_value is None else _times.fill("gather", fill_value, own)
+        values = values.astype(own, copy=False).view(np.int64)
+        fill_value = None if fill_value is None else times.fill("gather", fill_value, own)
     if fill_value is None and held.kind.nan_is_missing and values.dtype.kind in "fc":
-        fill_value = _np.nan
-    made = _np.asarray(run(values, index, dim, fill_value))
+        fill_value = np.nan
+    made = np.asarray(run(values, index, dim, fill_value))
     lost = None
     if is_time or held.kind.nullable:
         # Missing where the value is, and where nothing is picked.
-        none = _np.zeros(values.shape, bool) if missing is None else missing
-        lost = _kinds.mask(_np.asarray(run(none, index, dim, fill_value is None)))
+        none = np.zeros(values.shape, bool) if missing is None else missing
+        lost = mask(np.asarray(run(none, index, dim, fill_value is None)))
     axes: list[int | str] = list(range(made.ndim))
     if dim is None:
         axes = [f"dim_{at}" for at in range(made.ndim)]
     else:
-        axes[_options.integer("dim", dim, operator="gather") % made.ndim] = "group"
-    return held.kind.out(
-        _kinds.Made(made.view(own) if is_time else made, lost, axes), _kinds.Groups()
-    )
+        axes[options.integer("dim", dim, operator="gather") % made.ndim] = "group"
+    return held.kind.out(Made(made.view(own) if is_time else made, lost, axes), Groups())

@@ -2,70 +2,83 @@
 
 from __future__ import annotations
 
-import operator as _operator
-import sys as _sys
-from typing import TYPE_CHECKING
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from .._arrays import masked as _masked
-from .._arrays.library import from_numpy as _from_numpy
-from .._arrays.library import on_devices_of as _on_devices_of
+from .._arrays import masked
+from .._arrays.library import from_numpy, on_devices_of
+from .._native import errors
 from .._strew import _members
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 
 def apply(
     groups: Any, src: Any, function: Callable[[Any], Any], dim: Any, least: Any, fill_value: Any
 ) -> Any:
     """The function's results, stacked; `aggregate` describes them."""
-    _masked.refuse("aggregate", "src", src)
+    masked.refuse("aggregate", "src", src)
     library = Library(src)
     values = library.array(src)
     starts, members, updates = _members(groups)
     axis = _axis(dim, values.ndim)
     if values.shape[axis] != updates:
-        raise ValueError(
-            f"aggregate: src has shape {tuple(values.shape)}: its size along dimension {axis} must "
-            f"be {updates}"
+        raise errors.Problem(ValueError, "aggregate", "src", tuple(values.shape)).saying(
+            f"src has shape {tuple(values.shape)}: its size along dimension {axis} must be "
+            f"{updates}"
         )
     values = library.take(values, members, axis)
     results: list[Any] = []
     for first, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         part = (slice(None),) * axis + (slice(first, end),)
-        enough = end - first >= max(_operator.index(least), 1)
+        enough = end - first >= max(operator.index(least), 1)
         results.append(library.array(function(values[part])) if enough else None)
     some = next((one for one in results if one is not None), None)
-    shape = () if some is None else tuple(some.shape)
-    _check(results, shape)
+    shape = check_shapes(results)
     dtype = values.dtype if some is None else library.common(results)
     fill = library.full(shape, fill_of(fill_value, dtype), dtype)
     if not results:
         return library.full((0,), 0, dtype)
     made = [fill if one is None else library.cast(one, dtype) for one in results]
     stacked = library.stack(made, min(axis, len(shape)))
-    return _from_numpy(src, stacked) if isinstance(stacked, _np.ndarray) else stacked
+    return from_numpy(src, stacked) if isinstance(stacked, np.ndarray) else stacked
 
 
 def _axis(dim: Any, rank: int) -> int:
     """The axis that `dim` names, among `rank`."""
-    axis = _operator.index(dim)
+    axis = operator.index(dim)
     if not -rank <= axis < rank:
-        raise IndexError(f"aggregate: dim = {axis}: src has {rank} dimensions")
+        raise errors.no_axis("aggregate", axis, rank)
     return axis % rank
 
 
-def _check(results: list[Any], shape: tuple[int, ...]) -> None:
-    """Refuses results of different shapes."""
+def check_shapes(results: list[Any]) -> tuple[int, ...]:
+    """The shape of the results of all groups, which are None where there is none."""
+    shape = next((tuple(one.shape) for one in results if one is not None), ())
     for group, one in enumerate(results):
         if one is not None and tuple(one.shape) != shape:
-            raise ValueError(
-                f"aggregate: reduce returns an array of shape {tuple(one.shape)} for group "
-                f"{group}: it must be {shape}, as for the groups before"
+            raise errors.Problem(ValueError, "aggregate", "reduce").saying(
+                f"reduce returns an array of shape {tuple(one.shape)} for group {group}",
+                f"it must be {shape}, as for the groups before",
             )
+    return shape
+
+
+def no_common_dtype(dtypes: list[str]) -> TypeError:
+    """The exception of results whose dtypes have no common one."""
+    return errors.Problem(TypeError, "aggregate", "reduce").saying(
+        f"reduce returns arrays of {' and of '.join(dtypes)}",
+        "it must return one dtype, or dtypes of which one holds the others",
+    )
+
+
+def no_skipna() -> ValueError:
+    """The exception of `skipna` beside a function."""
+    return errors.Problem(ValueError, "aggregate", "skipna", True).expecting(
+        "a callable reduce sees NaN, so it must be False"
+    )
 
 
 def fill_of(fill_value: Any, dtype: Any) -> Any:
@@ -73,13 +86,12 @@ def fill_of(fill_value: Any, dtype: Any) -> Any:
     inexact = "float" in str(dtype) or "complex" in str(dtype)
     if fill_value is None:
         return float("nan") if inexact else 0
-    given = _np.asarray(fill_value)
+    given = np.asarray(fill_value)
     kinds = "biufc" if "complex" in str(dtype) else "biuf"
     fits = given.ndim == 0 and given.dtype.kind in kinds
-    if not fits or not (inexact or (_np.isfinite(given) and given % 1 == 0)):
-        raise ValueError(
-            f"aggregate: fill_value = {fill_value!r}: the results are of {dtype}, which does not "
-            "hold it"
+    if not fits or not (inexact or (np.isfinite(given) and given % 1 == 0)):
+        raise errors.Problem(ValueError, "aggregate", "fill_value", fill_value).saying(
+            f"fill_value = {fill_value!r}: the results are of {dtype}, which does not hold it"
         )
     return fill_value
 
@@ -88,17 +100,17 @@ class Library:
     """What arrays of one library are made with."""
 
     def __init__(self, src: Any) -> None:
-        torch = _sys.modules.get("torch")
+        torch = sys.modules.get("torch")
         self.like = src
         self.is_torch = torch is not None and isinstance(src, torch.Tensor)
         namespace = getattr(src, "__array_namespace__", None)
-        self.module: Any = torch if self.is_torch else namespace() if namespace else _np
+        self.module: Any = torch if self.is_torch else namespace() if namespace else np
 
     def array(self, given: Any) -> Any:
         made = (self.module.as_tensor if self.is_torch else self.module.asarray)(given)
-        jax = _sys.modules.get("jax")
+        jax = sys.modules.get("jax")
         is_jax = jax is not None and isinstance(self.like, jax.Array)
-        return _on_devices_of(made, self.like) if is_jax else made
+        return on_devices_of(made, self.like) if is_jax else made
 
     def take(self, values: Any, members: Any, axis: int) -> Any:
         if self.is_torch:
@@ -117,10 +129,7 @@ class Library:
             try:
                 found = join(found, one)
             except TypeError as error:
-                raise TypeError(
-                    f"aggregate: reduce returns arrays of {found} and of {one}: it must return one "
-                    "dtype, or dtypes of which one holds the others"
-                ) from error
+                raise no_common_dtype([str(found), str(one)]) from error
         return found
 
     def cast(self, array: Any, dtype: Any) -> Any:

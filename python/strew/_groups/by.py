@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
-from .._arrays.kinds import Groups
-from .._native import errors as _errors
+from .._arrays.kinds._held import Groups
+from .._native import errors
 from .._native import options as _options
-from .._strew import Plan as _Plan
-from . import any_kind as _any_kind
-from . import no_values as _no_values
+from .._strew import Plan
+from . import any_kind, no_values
 from .factorize import columns as _columns
-from .factorize import numbered as _numbered
-from .long_line import Call as _Call
-from .long_line import names_of as _names_of
-from .reduce import of_arrays as _of_arrays
-
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["Grouped"]
+from .factorize import numbered
+from .long_line import Call, names_of
+from .reduce import of_arrays
 
 
 class Grouped(NamedTuple):
@@ -62,43 +55,50 @@ def grouped(
     """The groups of keys and their results; `aggregate` describes the arguments."""
     index, keys, groups = of_keys(by)
     if src is None:
-        src = _no_values.stand_in(index)
+        src = no_values.stand_in(index)
     size = groups.count
-    if dim is None or weights is not None or _any_kind.needed(src, index):
-        names = _names_of(reduces)
-        call = _Call(
-            "aggregate",
-            _of_arrays,
-            index,
-            reduces,
-            names,
-            dim,
-            size,
-            "drop",
-            None,
-            dtype,
-            weights,
-            options,
+    if dim is None or weights is not None or any_kind.needed(src, index):
+        names = names_of(reduces)
+        call = Call(
+            operator="aggregate",
+            run=of_arrays,
+            index=index,
+            reduces=reduces,
+            names=names,
+            dim=dim,
+            size=size,
+            mode="drop",
+            ignore_index=None,
+            dtype=dtype,
+            weights=weights,
+            options=options,
         )
-        made = _any_kind.reduced(call, src, groups)
+        made = any_kind.reduced(call, src, groups)
     else:
         if options["fill_missing"]:
             options = _options.without_missing(options, src)
-        made = _of_arrays(src, index, reduces, dim, size, "drop", None, dtype, weights, options)
+        made = of_arrays(src, index, reduces, dim, size, "drop", None, dtype, weights, options)
     return Grouped(keys, made if several else made[0])
 
 
-def of_keys(by: Any) -> tuple[Any, Any, Groups]:
-    """The group of each key, -1 for a missing one, the keys of the groups, and their labels."""
+def of_keys(
+    by: Any, called: str = "aggregate", argument: str | None = "by"
+) -> tuple[Any, Any, Groups]:
+    """The group of each key, -1 for a missing one, the keys of the groups, and their labels.
+
+    `called` is the function that was called, and `argument` what it calls the keys.
+    """
     try:
         names, columns = _columns(by)
         if names is not None and len(set(names)) < len(names):
-            raise ValueError(f"factorize: the columns have the names {names}: they must differ")
+            raise errors.Problem(ValueError, "factorize", "keys").saying(
+                f"the columns have the names {names}: they must differ"
+            )
         one = columns is None
         columns = [by] if columns is None else columns
-        index, first, read = _numbered(columns)
+        index, first, read = numbered(columns)
     except (TypeError, ValueError) as error:
-        _errors.rename(error, "factorize", "aggregate: by")
+        errors.rename(error, "factorize", called, argument)
         raise
     keys: Any = tuple(column.plain(first) for column in read)
     if names is not None:
@@ -113,7 +113,7 @@ def of_keys(by: Any) -> tuple[Any, Any, Groups]:
 
 def of_index(index: Any) -> Groups:
     """The names that the keys of an index have, and the labels of a plan of keys."""
-    labels: Groups | None = getattr(index, "labels", None) if isinstance(index, _Plan) else None
+    labels: Groups | None = getattr(index, "labels", None) if isinstance(index, Plan) else None
     if labels is not None:
         return labels
     columns = list(index) if isinstance(index, tuple) else [index]
@@ -130,7 +130,6 @@ def refuse_beside(index: Any, size: Any, mode: Any, ignore_index: Any) -> None:
     }
     names = [name for name, is_given in given.items() if is_given]
     if names:
-        raise ValueError(
-            f"aggregate: by makes the index of its keys: {' and '.join(names)} cannot be combined "
-            "with it"
+        raise errors.Problem(ValueError, "aggregate", names[0]).saying(
+            f"by makes the index of its keys: {' and '.join(names)} cannot be combined with it"
         )

@@ -17,7 +17,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
 from .._strew import Accumulator
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from .._strew import Plan
 
-    _Values: TypeAlias = _np.ndarray[Any, Any]
-    _Flags: TypeAlias = _np.ndarray[Any, Any]
+    _Values: TypeAlias = np.ndarray[Any, Any]
+    _Flags: TypeAlias = np.ndarray[Any, Any]
 
 # Within these magnitudes, no error of a product or quotient below is too small to be a float64.
 _LEAST, _MOST = 2.0**-900, 2.0**900
@@ -49,33 +49,33 @@ class ExactSums:
         self.plan, self.values, self.weights = plan, values, weights
         terms, safe = _products(_parts(values), _parts(weights))
         self.sums = _Expansion(plan, terms)
-        self.endless = _touched(plan, ~_np.isfinite(values) | ~_np.isfinite(weights))
+        self.endless = _touched(plan, ~np.isfinite(values) | ~np.isfinite(weights))
         self.unsafe = _touched(plan, ~safe)
 
-    def sum(self, dtype: _np.dtype[Any]) -> _Values:
+    def sum(self, dtype: np.dtype[Any]) -> _Values:
         """The sums, as float64 numbers that give the rounded ones when cast to `dtype`."""
         made = _cast_ready(self.sums.head, self.sums.tail, dtype)
         hard = self.unsafe & ~self.endless
         return self._mended(made, hard, mean=False, dtype=dtype)
 
-    def mean(self, dtype: _np.dtype[Any]) -> tuple[_Values, _Flags]:
+    def mean(self, dtype: np.dtype[Any]) -> tuple[_Values, _Flags]:
         """The means, as the sums are, and where the weights do not sum to 0."""
         total = _Expansion(self.plan, _parts(self.weights))
         defined: _Flags = total.head != 0
-        with _np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
             rounded, below, decided = _divided(self.sums, total)
             made = _cast_ready(rounded, below, dtype)
-            made = _np.where(self.endless, self.sums.head / total.head, made)
+            made = np.where(self.endless, self.sums.head / total.head, made)
         hard = (self.unsafe | ~decided) & defined & ~self.endless
         return self._mended(made, hard, mean=True, dtype=dtype), defined
 
-    def _mended(self, made: _Values, hard: _Flags, *, mean: bool, dtype: _np.dtype[Any]) -> _Values:
+    def _mended(self, made: _Values, hard: _Flags, *, mean: bool, dtype: np.dtype[Any]) -> _Values:
         """The results, those of hard cells by exact fractions of the values themselves."""
         if not hard.any():
             return made
-        cells = _np.where(hard, _np.arange(1, hard.size + 1).reshape(hard.shape), 0)
+        cells = np.where(hard, np.arange(1, hard.size + 1).reshape(hard.shape), 0)
         # An update that belongs to no group gets 0, as one of a cell that is not hard does.
-        cell_of = _np.asarray(self.plan.gather(cells, dim=0))
+        cell_of = np.asarray(self.plan.gather(cells, dim=0))
         chosen = cell_of > 0
         sums: dict[int, Fraction] = {}
         totals: dict[int, Fraction] = {}
@@ -103,8 +103,8 @@ class _Expansion:
             exact.update(term, plan)
         found: list[_Values] = []
         for _ in range(3):
-            found.append(_np.asarray(exact.result()[0]))
-            exact.update(-_np.where(_np.isfinite(found[-1]), found[-1], 0), _np.arange(size))
+            found.append(np.asarray(exact.result()[0]))
+            exact.update(-np.where(np.isfinite(found[-1]), found[-1], 0), np.arange(size))
         self.head, self.tail, self.rest = found
 
 
@@ -112,27 +112,27 @@ def _parts(values: _Values) -> list[_Values]:
     """The same values as sums of float64 numbers: large integers take two."""
     large = values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size > 0
     if not large or (values.min() >= -_WHOLE and values.max() <= _WHOLE):
-        return [values.astype(_np.float64)]
+        return [values.astype(np.float64)]
     low = values & 0xFFFFFFFF
-    return [(values - low).astype(_np.float64), low.astype(_np.float64)]
+    return [(values - low).astype(np.float64), low.astype(np.float64)]
 
 
 def _products(values: list[_Values], weights: list[_Values]) -> tuple[list[_Values], _Flags]:
     """What the products are sums of, and where that is so. It is 0 elsewhere."""
     terms: list[_Values] = []
-    safe: _Flags = _np.ones(values[0].shape, bool)
-    with _np.errstate(all="ignore"):
+    safe: _Flags = np.ones(values[0].shape, bool)
+    with np.errstate(all="ignore"):
         for value in values:
             for weight in weights:
                 product, error = _product(value, weight)
                 none = (value == 0) | (weight == 0)
-                inside = none & _np.isfinite(product)
-                size = _np.abs(product)
-                inside |= (size > _LEAST) & (size < _MOST) & (_np.abs(value) < _MOST)
-                inside &= _np.abs(weight) < _MOST
-                endless = ~_np.isfinite(value) | ~_np.isfinite(weight)
-                terms.append(_np.where(inside | endless, product, 0.0))
-                terms.append(_np.where(inside & ~none, error, 0.0))
+                inside = none & np.isfinite(product)
+                size = np.abs(product)
+                inside |= (size > _LEAST) & (size < _MOST) & (np.abs(value) < _MOST)
+                inside &= np.abs(weight) < _MOST
+                endless = ~np.isfinite(value) | ~np.isfinite(weight)
+                terms.append(np.where(inside | endless, product, 0.0))
+                terms.append(np.where(inside & ~none, error, 0.0))
                 safe &= inside | endless
     return terms, safe
 
@@ -155,27 +155,27 @@ def _divided(sums: _Expansion, total: _Expansion) -> tuple[_Values, _Values, _Fl
     back, missed = _product(second, by)
     exact: _Flags = (sums.rest == 0) & (total.tail == 0) & (lost == 0)
     exact &= (back == left) & (missed == 0)
-    exact &= (left == 0) | ((_np.abs(left) > _TINY) & (_np.abs(second) > _TINY))
-    bound = _np.abs(first) * _ERROR
-    certain = (first + (second - bound) == first + (second + bound)) & (_np.abs(below) > bound)
+    exact &= (left == 0) | ((np.abs(left) > _TINY) & (np.abs(second) > _TINY))
+    bound = np.abs(first) * _ERROR
+    certain = (first + (second - bound) == first + (second + bound)) & (np.abs(below) > bound)
     decided: _Flags = exact | certain
     for number in (sums.head, by, first):
-        size = _np.abs(number)
+        size = np.abs(number)
         decided &= (size > _LEAST) & (size < _MOST)
     nothing = sums.head == 0
-    return _np.where(nothing, 0.0, rounded), _np.where(nothing, 0.0, below), decided | nothing
+    return np.where(nothing, 0.0, rounded), np.where(nothing, 0.0, below), decided | nothing
 
 
-def _cast_ready(rounded: _Values, below: _Values, dtype: _np.dtype[Any]) -> _Values:
+def _cast_ready(rounded: _Values, below: _Values, dtype: np.dtype[Any]) -> _Values:
     """Numbers that rounding once more does not harm, from rounded ones and what they lack."""
-    if dtype == _np.float64:
+    if dtype == np.float64:
         return rounded
     made = _to_odd(rounded, below)
-    if dtype == _np.float32:
+    if dtype == np.float32:
         return made
     # A cast to a type of 16 bits may go by way of float32.
-    single = made.astype(_np.float32)
-    return _to_odd(single, made - single).astype(_np.float64)
+    single = made.astype(np.float32)
+    return _to_odd(single, made - single).astype(np.float64)
 
 
 def _to_odd(rounded: _Values, below: _Values) -> _Values:
@@ -184,13 +184,13 @@ def _to_odd(rounded: _Values, below: _Values) -> _Values:
     A number that is rounded so can be rounded again to two bits less or fewer, and gives what one
     rounding of the exact number gives.
     """
-    bits = rounded.view(_np.int64 if rounded.dtype == _np.float64 else _np.int32)
-    away = _np.copysign(_np.inf, below).astype(rounded.dtype)
-    moved = (below != 0) & (bits & 1 == 0) & _np.isfinite(rounded)
-    return _np.where(moved, _np.nextafter(rounded, away), rounded)
+    bits = rounded.view(np.int64 if rounded.dtype == np.float64 else np.int32)
+    away = np.copysign(np.inf, below).astype(rounded.dtype)
+    moved = (below != 0) & (bits & 1 == 0) & np.isfinite(rounded)
+    return np.where(moved, np.nextafter(rounded, away), rounded)
 
 
-def _rounded(exact: Fraction, dtype: _np.dtype[Any]) -> float:
+def _rounded(exact: Fraction, dtype: np.dtype[Any]) -> float:
     """One cell's number, as `_cast_ready` makes it."""
     try:
         near = exact.numerator / exact.denominator
@@ -198,14 +198,14 @@ def _rounded(exact: Fraction, dtype: _np.dtype[Any]) -> float:
         return float("inf") if exact > 0 else float("-inf")
     difference = exact - Fraction(near)
     sign = float((difference > 0) - (difference < 0))
-    return float(_cast_ready(_np.array([near]), _np.array([sign]), dtype)[0])
+    return float(_cast_ready(np.array([near]), np.array([sign]), dtype)[0])
 
 
 def _touched(plan: Plan, flags: _Flags) -> _Flags:
     """Which cells have an update with its flag set."""
     if not flags.any():
-        return _np.zeros((plan.size, *flags.shape[1:]), bool)
-    return _np.asarray(plan.reduce(flags.astype(_np.uint8), ["max"])[0]).astype(bool)
+        return np.zeros((plan.size, *flags.shape[1:]), bool)
+    return np.asarray(plan.reduce(flags.astype(np.uint8), ["max"])[0]).astype(bool)
 
 
 def _sum(a: _Values, b: _Values) -> tuple[_Values, _Values]:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
+from .._native import errors
 from .._strew import _join_keys
-from .key_columns import Column as _Column
-from .key_columns import column as _column
-from .key_columns import is_of as _is_of
+from .key_columns import Column, column, is_of
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
-
-__all__ = ["factorize"]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def factorize(keys: Any) -> tuple[_Array, Any]:
@@ -66,7 +60,9 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     """
     names, several = columns(keys)
     if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"factorize: the columns have the names {names}: they must differ")
+        raise errors.Problem(ValueError, "factorize", "keys").saying(
+            f"the columns have the names {names}: they must differ"
+        )
     index, first, read = numbered([keys] if several is None else several)
     made = [one.plain(first) for one in read]
     if several is None:
@@ -74,42 +70,44 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     return index, tuple(made) if names is None else dict(zip(names, made, strict=True))
 
 
-def numbered(keys: list[Any]) -> tuple[_Array, _Array, list[_Column]]:
+def numbered(keys: list[Any]) -> tuple[_Array, _Array, list[Column]]:
     """The group of each row, where each group comes first, and the columns of the keys.
 
     A row with a missing key has the group -1. Groups are in the ascending order of the keys.
     """
     if not keys:
-        raise ValueError("factorize: there are no keys")
-    read = [_column(one) for one in keys]
+        raise errors.Problem(ValueError, "factorize", "keys").saying("there are no keys")
+    read = [column(one) for one in keys]
     found = [one.numbered() for one in read]
     if len(found) == 1:
         return *found[0], read
     lengths = [len(index) for index, _ in found]
     if len(set(lengths)) > 1:
-        raise ValueError(f"factorize: the columns have the lengths {lengths}: they must be equal")
-    codes = [_np.ascontiguousarray(index, _np.int64) for index, _ in found]
+        raise errors.Problem(ValueError, "factorize", "keys").saying(
+            f"the columns have the lengths {lengths}: they must be equal"
+        )
+    codes = [np.ascontiguousarray(index, np.int64) for index, _ in found]
     index, first = _join_keys(codes, [len(first) for _, first in found])
     return index, first, read
 
 
 def columns(keys: Any) -> tuple[list[Any] | None, list[Any] | None]:
     """The names of several columns, if they have such, and the columns; None for one column."""
-    if _is_of(keys, "pandas", "DataFrame"):
+    if is_of(keys, "pandas", "DataFrame"):
         return list(keys.columns), [keys.iloc[:, at] for at in range(keys.shape[1])]
-    if _is_of(keys, "polars", "DataFrame"):
+    if is_of(keys, "polars", "DataFrame"):
         return list(keys.columns), keys.get_columns()
-    if _is_of(keys, "pyarrow", "Table") or _is_of(keys, "pyarrow", "RecordBatch"):
+    if is_of(keys, "pyarrow", "Table") or is_of(keys, "pyarrow", "RecordBatch"):
         return list(keys.column_names), list(keys.columns)
-    if _is_of(keys, "pandas", "MultiIndex"):
+    if is_of(keys, "pandas", "MultiIndex"):
         names = [f"level_{at}" if name is None else name for at, name in enumerate(keys.names)]
         return names, [keys.get_level_values(at) for at in range(keys.nlevels)]
     if isinstance(keys, dict):
         return list(keys), list(keys.values())
     if isinstance(keys, list) and keys and all(isinstance(one, tuple) for one in keys):
-        raise ValueError(
-            "factorize: the keys are a list of tuples, which may be rows or columns: pass a tuple "
-            "of columns, such as tuple(keys), or for rows tuple(zip(*keys))"
+        raise errors.Problem(ValueError, "factorize", "keys").saying(
+            "the keys are a list of tuples, which may be rows or columns: pass a tuple of "
+            "columns, such as tuple(keys), or for rows tuple(zip(*keys))"
         )
     if isinstance(keys, tuple) or (
         isinstance(keys, list) and keys and all(_is_column(one) for one in keys)

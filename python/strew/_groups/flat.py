@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import math as _math
-from typing import TYPE_CHECKING
+import math
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from .._native import dtypes as _dtypes
-from .._strew import Plan as _Plan
-from . import keys as _keys
-
-if TYPE_CHECKING:
-    from typing import Any
+from .._native import dtypes, errors
+from .._strew import Plan
+from . import keys
 
 
 def values(src: Any) -> tuple[Any, tuple[int, ...]]:
     """The elements as a 1-d array of the same library, and the shape that they had."""
-    array = src if hasattr(src, "reshape") else _dtypes.as_array(src)
+    array = src if hasattr(src, "reshape") else dtypes.as_array(src)
     return array.reshape(-1), tuple(array.shape)
 
 
 def index(operator: str, given: Any, shape: tuple[int, ...]) -> Any:
     """The number of each element in row-major order: of `src`'s shape, or 1-d for its elements."""
-    if given is None or isinstance(given, _Plan):
+    if given is None or isinstance(given, Plan):
         return given
-    if _keys.several(given):
+    if keys.several(given):
         return tuple(_one(operator, f"index[{at}]", key, shape) for at, key in enumerate(given))
     return _one(operator, "index", given, shape)
 
@@ -36,13 +33,14 @@ def weights(operator: str, given: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _one(operator: str, name: str, given: Any, shape: tuple[int, ...]) -> Any:
-    array = given if hasattr(given, "reshape") else _dtypes.as_array(given)
-    if tuple(array.shape) in (shape, (_math.prod(shape),)):
+    array = given if hasattr(given, "reshape") else dtypes.as_array(given)
+    if tuple(array.shape) in (shape, (math.prod(shape),)):
         return array.reshape(-1)
     try:
-        return _np.broadcast_to(_dtypes.as_array(array), shape).reshape(-1)
+        return np.broadcast_to(dtypes.as_array(array), shape).reshape(-1)
     except ValueError:
-        raise ValueError(
-            f"{operator}: dim = None: {name} has shape {list(array.shape)}: it must broadcast to "
-            f"src's shape {list(shape)}, or have one dimension of {_math.prod(shape)} elements"
+        raise errors.Problem(ValueError, operator, "dim").saying(
+            f"dim = None: {name} has shape {list(array.shape)}",
+            f"it must broadcast to src's shape {list(shape)}, or have one dimension of "
+            f"{math.prod(shape)} elements",
         ) from None

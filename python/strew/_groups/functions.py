@@ -5,21 +5,21 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
-from .._arrays.kinds import Made
+from .._arrays.kinds._held import Made
 from .._strew import _groups, _members
-from .apply import fill_of as _fill_of
+from .apply import check_shapes, fill_of, no_common_dtype
 from .missing import group_axes, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
-    from .._arrays.kinds import Held
+    from .._arrays.kinds._held import Held
     from .long_line import Call
 
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+    _Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def apply(call: Call, held: Held, function: Callable[[Any], Any]) -> Made:
@@ -58,19 +58,19 @@ def apply(call: Call, held: Held, function: Callable[[Any], Any]) -> Made:
 
 def _result(given: Any) -> tuple[_Array, bool]:
     """A result as an array, and whether it is missing."""
-    if given is None or given is _np.ma.masked:
-        return _np.zeros(()), True
+    if given is None or given is np.ma.masked:
+        return np.zeros(()), True
     pandas = sys.modules.get("pandas")
     if pandas is not None and (given is pandas.NA or given is pandas.NaT):
-        return _np.zeros(()), True
+        return np.zeros(()), True
     if hasattr(given, "as_py"):
         # A scalar of pyarrow.
         return _result(given.as_py())
     # Timestamps and durations of pandas.
     for name in ("to_datetime64", "to_timedelta64"):
         if hasattr(given, name):
-            return _np.asarray(getattr(given, name)()), False
-    made = _np.asarray(given)
+            return np.asarray(getattr(given, name)()), False
+    made = np.asarray(given)
     if made.dtype == object and made.ndim == 0:
         # Dates and durations of Python.
         kind = "M8[us]" if hasattr(given, "year") else "m8[us]" if hasattr(given, "days") else None
@@ -83,36 +83,27 @@ def _stacked(
 ) -> tuple[_Array, _Array | None]:
     """The results of all groups, and where there is none."""
     values = [one[0] for one in found if one is not None and not one[1]]
-    shape = values[0].shape if values else ()
-    for group, one in enumerate(found):
-        if one is not None and not one[1] and one[0].shape != shape:
-            raise ValueError(
-                f"aggregate: reduce returns an array of shape {one[0].shape} for group {group}: it "
-                f"must be {shape}, as for the groups before"
-            )
+    shape = check_shapes([None if one is None or one[1] else one[0] for one in found])
     dtype = held.values.dtype
     if values:
         try:
-            dtype = _np.result_type(*{one.dtype for one in values})
+            dtype = np.result_type(*{one.dtype for one in values})
         except TypeError as error:
             names = sorted({str(one.dtype) for one in values})
-            raise TypeError(
-                f"aggregate: reduce returns arrays of {' and of '.join(names)}: it must return one "
-                "dtype, or dtypes of which one holds the others"
-            ) from error
+            raise no_common_dtype(names) from error
     is_time = dtype.kind in "mM"
-    none: Any = _np.array("NaT", dtype) if is_time else _np.zeros((), dtype)
+    none: Any = np.array("NaT", dtype) if is_time else np.zeros((), dtype)
     if fill_value is not None:
-        none = _np.array(fill_value, dtype) if is_time else _fill_of(fill_value, dtype)
+        none = np.array(fill_value, dtype) if is_time else fill_of(fill_value, dtype)
     elif dtype.kind in "fc":
-        none = _np.nan
-    empty = _np.full(shape, none, dtype)
+        none = np.nan
+    empty = np.full(shape, none, dtype)
     axis = min(dim, len(shape))
     if not found:
-        return _np.zeros((0,), dtype), None
+        return np.zeros((0,), dtype), None
     parts = [empty if one is None or one[1] else one[0].astype(dtype) for one in found]
     # A result that the function says is missing is so; a group without one has the fill value.
     lost = [one[1] if one is not None else fill_value is None for one in found]
-    made = _np.stack(parts, axis)
-    mask = _np.stack([_np.full(shape, one) for one in lost], axis)
+    made = np.stack(parts, axis)
+    mask = np.stack([np.full(shape, one) for one in lost], axis)
     return made, mask if mask.any() else None

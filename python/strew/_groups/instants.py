@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
-from .._arrays import times as _times
-from .reduce import of_arrays as _of_arrays
+from .._arrays import times
+from .._native import errors
+from .reduce import of_arrays
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from .long_line import LongLine
 
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+    _Array: TypeAlias = np.ndarray[Any, Any]
 
 # Results that are a time of the values' dtype, and are one of the values.
 _PICKED = tuple("min max first last nth mode topk cummin cummax".split())
@@ -41,11 +42,11 @@ def defined(dtype: Any) -> tuple[str, ...]:
 def _between(part: _Array, method: str | None) -> _Array:
     """How far a quantile is from the value below its place, which is `part` away."""
     if method == "lower":
-        return _np.zeros_like(part)
+        return np.zeros_like(part)
     if method == "higher":
-        return _np.ceil(part)
+        return np.ceil(part)
     if method == "midpoint":
-        return _np.where(part == 0, 0.0, 0.5)
+        return np.where(part == 0, 0.0, 0.5)
     return part
 
 
@@ -55,39 +56,39 @@ class Times:
     def __init__(self, line: LongLine, dtype: Any, unit_of_days: str | None = None) -> None:
         """`unit_of_days` is the unit of durations between days, if it is another one."""
         self.line, self.dtype = line, dtype
-        unit, multiple = _np.datetime_data(dtype)
+        unit, multiple = np.datetime_data(dtype)
         # The dtype of durations, and how many of its units are one of the values'.
-        self.spread, self.finer = _np.dtype(f"m8[{multiple}{unit}]"), 1
+        self.spread, self.finer = np.dtype(f"m8[{multiple}{unit}]"), 1
         if unit == "D" and unit_of_days:
-            self.spread = _np.dtype(f"m8[{multiple}{unit_of_days}]")
+            self.spread = np.dtype(f"m8[{multiple}{unit_of_days}]")
             self.finer = 86_400 * {"s": 1, "ms": 1000}[unit_of_days]
         call = line.call
         for name, given in (("dtype", call.dtype), ("weights", call.weights)):
             if given is not None:
-                raise TypeError(
-                    f"{call.operator}: {name} cannot be combined with values of {dtype}"
+                raise errors.Problem(TypeError, call.operator, name).saying(
+                    f"{name} cannot be combined with values of {dtype}"
                 )
 
     def check(self, name: str) -> None:
         """Refuses a reduction that is not defined, and options that do not fit it."""
         call = self.line.call
         if name != "assign" and name not in defined(self.dtype):
-            raise TypeError(
-                f"{call.operator}: reduce = {name!r} is not defined for {self.dtype}, but these "
-                f"are: {', '.join(defined(self.dtype))}"
+            raise errors.Problem(TypeError, call.operator, "reduce", name).saying(
+                f"reduce = {name!r} is not defined for {self.dtype}, but these are: "
+                f"{', '.join(defined(self.dtype))}"
             )
         if name in _BETWEEN or name in _SPREADS:
-            nothing = _np.zeros(0)
+            nothing = np.zeros(0)
             options = call.options | {"fill_value": None, "exact": False}
-            of_nothing = _np.zeros(0, _np.int64)
-            _of_arrays(nothing, of_nothing, [name], 0, 0, "error", None, None, None, options)
+            of_nothing = np.zeros(0, np.int64)
+            of_arrays(nothing, of_nothing, [name], 0, 0, "error", None, None, None, options)
 
     def made(self, name: str) -> tuple[_Array, _Array | None]:
         """The result of a reduction, and where it has no value."""
         self.check(name)
         line = self.line
         if name in ("anynan", "allnan"):
-            shown = _np.where(line.missing, _np.nan, 0.0)
+            shown = np.where(line.missing, np.nan, 0.0)
             return line.as_called(shown, name, line.rows), None
         if name in ("len", "cumcount"):
             of_all = name == "cumcount" or not line.call.options["skipna"]
@@ -102,11 +103,11 @@ class Times:
         if name in _SPREADS:
             dtype = self.spread
         given = line.call.options["fill_value"]
-        fill = None if given is None else _times.fill(line.call.operator, given, dtype)
+        fill = None if given is None else times.fill(line.call.operator, given, dtype)
         values, missing = self._numbers(name, fill)
         if missing is not None and fill is not None and name not in ("sort", *_MOVED):
-            values, missing = _np.where(missing, fill, values), None
-        return values.astype(_np.int64, copy=False).view(dtype), missing
+            values, missing = np.where(missing, fill, values), None
+        return values.astype(np.int64, copy=False).view(dtype), missing
 
     def _numbers(self, name: str, fill: int | None) -> tuple[_Array, _Array | None]:
         """The integers of a result that is a date or a duration, and where it has no value."""
@@ -119,16 +120,16 @@ class Times:
             return self._spread(name)
         if name in _BETWEEN:
             starts, members = line.members(line.present)
-            counts = _np.diff(starts)
+            counts = np.diff(starts)
             enough = counts >= max(line.call.options["min_count"], 1)
             if name == "mean":
                 return self._mean(counts), ~enough
             if name == "median":
                 return self._median(starts[:-1], members, counts), ~enough
             q = line.call.options["q"]
-            several = [self._quantile(starts[:-1], members, counts, one) for one in _np.ravel(q)]
-            made = _np.stack(several) if _np.ndim(q) else several[0]
-            return made, _np.broadcast_to(~enough, made.shape)
+            several = [self._quantile(starts[:-1], members, counts, one) for one in np.ravel(q)]
+            made = np.stack(several) if np.ndim(q) else several[0]
+            return made, np.broadcast_to(~enough, made.shape)
         if name in _SUMS:
             self._sum(name)
         made = line.as_called(line.values, name, line.present, fill_value=fill)
@@ -138,18 +139,18 @@ class Times:
         """Exact means: the values are sums of two halves, whose own sums do not overflow."""
         line = self.line
         if counts.max(initial=0) >= 2**31:
-            raise ValueError(
-                f"{line.call.operator}: a group has {counts.max()} values of {self.dtype}: for "
-                "their mean they must be fewer than 2**31"
+            raise errors.Problem(ValueError, line.call.operator, "src").saying(
+                f"a group has {counts.max()} values of {self.dtype}: for their mean they must "
+                "be fewer than 2**31"
             )
         high = line.plain(line.values >> 32, "sum", line.present)
         low = line.plain(line.values & 0xFFFFFFFF, "sum", line.present)
-        counts = _np.maximum(counts, 1)
-        whole, rest = _np.divmod(high, counts)
+        counts = np.maximum(counts, 1)
+        whole, rest = np.divmod(high, counts)
         # Below 2^31 values of a group, this is below 2^64.
-        rest = (rest.astype(_np.uint64) << _np.uint64(32)) + low.astype(_np.uint64)
-        below, left = _np.divmod(rest, counts.astype(_np.uint64))
-        means = (whole << 32) + below.astype(_np.int64)
+        rest = (rest.astype(np.uint64) << np.uint64(32)) + low.astype(np.uint64)
+        below, left = np.divmod(rest, counts.astype(np.uint64))
+        means = (whole << 32) + below.astype(np.int64)
         return means + ((means < 0) & (left > 0))
 
     def _ordered(self, members: _Array) -> _Array:
@@ -159,11 +160,11 @@ class Times:
 
     def _median(self, starts: _Array, members: _Array, counts: _Array) -> _Array:
         if not len(members):
-            return _np.zeros(len(counts), _np.int64)
+            return np.zeros(len(counts), np.int64)
         ordered = self._ordered(members)
         last = len(ordered) - 1
-        below = ordered[_np.minimum(starts + _np.maximum(counts - 1, 0) // 2, last)]
-        above = ordered[_np.minimum(starts + counts // 2, last)]
+        below = ordered[np.minimum(starts + np.maximum(counts - 1, 0) // 2, last)]
+        above = ordered[np.minimum(starts + counts // 2, last)]
         # The sum of both may overflow.
         odd = (below ^ above) & 1
         middle = (below >> 1) + (above >> 1) + (below & above & 1)
@@ -171,21 +172,21 @@ class Times:
 
     def _quantile(self, starts: _Array, members: _Array, counts: _Array, q: float) -> _Array:
         if not len(members):
-            return _np.zeros(len(counts), _np.int64)
+            return np.zeros(len(counts), np.int64)
         ordered = self._ordered(members)
-        place = q * _np.maximum(counts - 1, 0)
+        place = q * np.maximum(counts - 1, 0)
         if self.line.call.options["method"] == "nearest":
-            place = _np.rint(place)
-        at = place.astype(_np.int64)
+            place = np.rint(place)
+        at = place.astype(np.int64)
         last = len(ordered) - 1
-        below = ordered[_np.minimum(starts + at, last)]
-        next_ = _np.minimum(at + 1, _np.maximum(counts - 1, 0))
-        above = ordered[_np.minimum(starts + next_, last)]
+        below = ordered[np.minimum(starts + at, last)]
+        next_ = np.minimum(at + 1, np.maximum(counts - 1, 0))
+        above = ordered[np.minimum(starts + next_, last)]
         # The difference of two integers of 64 bits may need one bit more.
-        apart = (above.view(_np.uint64) - below.view(_np.uint64)).astype(_np.float64)
+        apart = (above.view(np.uint64) - below.view(np.uint64)).astype(np.float64)
         further = _between(place - at, self.line.call.options["method"]) * apart
-        whole = further.astype(_np.uint64)
-        made = (below.view(_np.uint64) + whole).view(_np.int64)
+        whole = further.astype(np.uint64)
+        made = (below.view(np.uint64) + whole).view(np.int64)
         return made + ((made < 0) & (further > whole))
 
     def _spread(self, name: str) -> tuple[_Array, _Array | None]:
@@ -194,25 +195,24 @@ class Times:
         first = line.plain(line.values, "first", line.present)
         kept = line.present >= 0
         values, first = line.values[kept], first[line.present[kept]]
-        apart = _np.zeros(len(line.values))
+        apart = np.zeros(len(line.values))
         # The difference of two integers of 64 bits may need one bit more.
-        above = (values.view(_np.uint64) - first.view(_np.uint64)).astype(_np.float64)
-        below = (first.view(_np.uint64) - values.view(_np.uint64)).astype(_np.float64)
-        apart[kept] = _np.where(values >= first, above, -below) * self.finer
-        found = line.as_called(apart, name, line.present, fill_value=_np.nan)
-        missing = _np.isnan(found)
+        above = (values.view(np.uint64) - first.view(np.uint64)).astype(np.float64)
+        below = (first.view(np.uint64) - values.view(np.uint64)).astype(np.float64)
+        apart[kept] = np.where(values >= first, above, -below) * self.finer
+        found = line.as_called(apart, name, line.present, fill_value=np.nan)
+        missing = np.isnan(found)
         self._refuse(name, found >= 2.0**63)
-        return _np.where(missing, 0, found).astype(_np.int64), missing
+        return np.where(missing, 0, found).astype(np.int64), missing
 
     def _refuse(self, name: str, beyond: _Array) -> None:
         """Raises if a result does not fit 64 bits."""
         if beyond.any():
-            unit = _np.datetime_data(self.dtype)[0]
+            unit = np.datetime_data(self.dtype)[0]
             what = "duration" if name in _SPREADS else self.dtype
-            raise OverflowError(
-                f"{self.line.call.operator}: the {name} of a group (result {beyond.argmax()}) "
-                f"is beyond what a {what} of 64 bits in the unit {unit!r} holds: convert the "
-                "values to a longer unit first"
+            raise errors.Problem(OverflowError, self.line.call.operator, "src").saying(
+                f"the {name} of a group (result {beyond.argmax()}) is beyond what a {what} of "
+                f"64 bits in the unit {unit!r} holds: convert the values to a longer unit first"
             )
 
     def _sum(self, name: str) -> None:

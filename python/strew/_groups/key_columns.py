@@ -7,17 +7,15 @@ that is sorted. The engine finds the different integers by a table or a hash tab
 from __future__ import annotations
 
 import sys
-from importlib import util as _util
-from typing import TYPE_CHECKING
+from importlib import util
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
+from .._native import errors
 from .._strew import _join_keys, _number_keys, _number_strings
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class Column:
@@ -36,20 +34,20 @@ class Column:
 
     def plain(self, places: _Array) -> Any:
         """The same as a NumPy array, if NumPy has a dtype for them."""
-        return _np.asarray(self.taken(places))
+        return np.asarray(self.taken(places))
 
     def labels(self, places: _Array) -> Any:
         """The same as labels of pandas: an Index, or what makes one."""
         made = self.plain(places)
-        return made if isinstance(made, _np.ndarray) else _np.array(made.to_pylist(), object)
+        return made if isinstance(made, np.ndarray) else np.array(made.to_pylist(), object)
 
 
 def column(given: Any) -> Column:
     """A column of keys of any kind."""
     if is_of(given, "pyarrow", "ChunkedArray") or is_of(given, "pyarrow", "Array"):
         return _Arrow(given)
-    if isinstance(given, _np.ma.MaskedArray):
-        return _Numpy(_np.asarray(given.data), _np.ma.getmaskarray(given))
+    if isinstance(given, np.ma.MaskedArray):
+        return _Numpy(np.asarray(given.data), np.ma.getmaskarray(given))
     if is_of(given, "polars", "Series"):
         return _Polars(given)
     pandas = sys.modules.get("pandas")
@@ -79,8 +77,8 @@ class _Numpy(Column):
                 also = "; pass the column itself, not its name"
             elif keys.ndim == 0 and keys.dtype.kind == "O":
                 also = f", and is no {type(keys[()]).__name__}"
-            raise ValueError(
-                f"factorize: a column of keys has {keys.ndim} dimensions: it must have 1{also}"
+            raise errors.Problem(ValueError, "factorize", "keys").saying(
+                f"a column of keys has {keys.ndim} dimensions", f"it must have 1{also}"
             )
 
     def numbered(self) -> tuple[_Array, _Array]:
@@ -89,9 +87,9 @@ class _Numpy(Column):
             missing = self.missing if missing is None else missing | self.missing
         if missing is None or not missing.any():
             return _different(self.given)
-        there = _np.flatnonzero(~missing)
+        there = np.flatnonzero(~missing)
         numbers, first = _different(self.given[there])
-        index = _np.full(len(self.given), -1, _np.int64)
+        index = np.full(len(self.given), -1, np.int64)
         index[there] = numbers
         return index, there[first]
 
@@ -114,16 +112,16 @@ def _words(keys: _Array) -> _Array | None:
     """Integers in the order of the keys, in one row or several; None for other keys."""
     if not keys.dtype.isnative:
         keys = keys.astype(keys.dtype.newbyteorder("="))
-    keys = _np.ascontiguousarray(keys)
+    keys = np.ascontiguousarray(keys)
     kind, size = keys.dtype.kind, keys.dtype.itemsize
     if kind == "b":
-        return keys.view(_np.uint8)
+        return keys.view(np.uint8)
     if kind in "iu":
         return keys.view(f"{kind}{size}")
     if kind in "mM":
-        return keys.view(_np.int64)
+        return keys.view(np.int64)
     if kind in "US" and size:
-        word = _np.dtype(_np.uint32 if kind == "U" else _np.uint8)
+        word = np.dtype(np.uint32 if kind == "U" else np.uint8)
         return keys.view(word).reshape(len(keys), size // word.itemsize)
     if kind == "f" and size <= 8:
         return _ordered_bits(keys)
@@ -136,8 +134,8 @@ def _ordered_bits(floats: _Array) -> _Array:
     """Integers in the order of floats, of which none is NaN. Both zeros are equal."""
     bits: _Array = (floats + floats.dtype.type(0)).view(f"i{floats.dtype.itemsize}")
     # Of two negative floats that with the larger bits is the smaller one.
-    flipped = (bits >> (8 * bits.itemsize - 1)) & _np.iinfo(bits.dtype).max
-    return _np.bitwise_xor(bits, flipped, out=bits)
+    flipped = (bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max
+    return np.bitwise_xor(bits, flipped, out=bits)
 
 
 def _of_objects(keys: _Array) -> tuple[_Array, _Array]:
@@ -150,7 +148,7 @@ def _of_objects(keys: _Array) -> tuple[_Array, _Array]:
         else:
             known: dict[Any, int] = {}
             found = (known.setdefault(key, len(known)) for key in keys)
-            numbers = _np.fromiter(found, _np.int64, len(keys))
+            numbers = np.fromiter(found, np.int64, len(keys))
             count = len(known)
     except TypeError:
         # Objects without a hash.
@@ -162,50 +160,56 @@ def _of_objects(keys: _Array) -> tuple[_Array, _Array]:
 
 def _firsts(numbers: _Array, count: int) -> _Array:
     """Where each number comes first. Every number is there."""
-    first = _np.empty(count, _np.int64)
-    first[numbers[::-1]] = _np.arange(len(numbers) - 1, -1, -1)
+    first = np.empty(count, np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
     return first
+
+
+def _unordered(why: object) -> TypeError:
+    """The exception of keys of which none is known to be the smaller one."""
+    problem = errors.Problem(TypeError, "factorize", "keys")
+    return problem.saying(f"the keys cannot be ordered: {why}")
 
 
 def _argsort(keys: Any) -> _Array:
     """The order of different keys."""
     try:
-        return _np.argsort(keys, kind="stable")
+        return np.argsort(keys, kind="stable")
     except TypeError as error:
-        raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
+        raise _unordered(error) from error
 
 
 def _ranked(numbers: _Array, order: _Array) -> _Array:
     """The places of numbers in an order; -1 stays."""
-    places = _np.full(len(order) + 1, -1, _np.int64)
-    places[order] = _np.arange(len(order))
+    places = np.full(len(order) + 1, -1, np.int64)
+    places[order] = np.arange(len(order))
     return places[numbers]
 
 
 def _by_sorting(keys: _Array) -> tuple[_Array, _Array]:
     """Keys of any dtype that NumPy sorts."""
     try:
-        _, first, numbers = _np.unique(keys, return_index=True, return_inverse=True)
+        _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
     except TypeError as error:
-        raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
-    return numbers.astype(_np.int64, copy=False), first
+        raise _unordered(error) from error
+    return numbers.astype(np.int64, copy=False), first
 
 
 def _missing(keys: _Array) -> _Array | None:
     """Where keys are missing; None for dtypes without missing values."""
     kind = keys.dtype.kind
     if kind in "fc":
-        return _np.isnan(keys)
+        return np.isnan(keys)
     if kind in "mM":
-        return _np.isnat(keys)
+        return np.isnat(keys)
     if kind == "V" and keys.dtype.names is None:
         # Numbers that NumPy does not know, such as bfloat16.
-        return _np.asarray(keys != keys)
+        return np.asarray(keys != keys)
     if kind == "O" and "pandas" in sys.modules:
-        return _np.asarray(sys.modules["pandas"].isna(keys))
+        return np.asarray(sys.modules["pandas"].isna(keys))
     if kind in "OT":
         # NaN and NaT are not equal to themselves.
-        return _np.fromiter((key is None or bool(key != key) for key in keys), bool, len(keys))
+        return np.fromiter((key is None or bool(key != key) for key in keys), bool, len(keys))
     return None
 
 
@@ -220,14 +224,14 @@ def _array(given: Any) -> _Array:
         # NumPy has no bfloat16; float32 has its values.
         given = given.float() if given.dtype == torch.bfloat16 else given
     try:
-        made = _np.asarray(given)
+        made = np.asarray(given)
     except (TypeError, ValueError, RuntimeError) as error:
         kind = type(given).__name__
-        raise TypeError(
-            f"factorize: NumPy makes no array of the keys, a {kind}: {error}"
+        raise errors.Problem(TypeError, "factorize", "keys").saying(
+            f"NumPy makes no array of the keys, a {kind}: {error}"
         ) from error
     if not hasattr(given, "dtype") and made.ndim == 1 and _merges(made, given):
-        made = _np.fromiter(given, object, len(made))
+        made = np.fromiter(given, object, len(made))
     return made
 
 
@@ -235,7 +239,7 @@ def _merges(made: _Array, given: Any) -> bool:
     """Whether an array may have made different keys of a list equal."""
     if made.dtype.kind == "f":
         # From 2^53 on, floats do not tell integers apart.
-        large = _np.flatnonzero(abs(made) >= 2.0**53)
+        large = np.flatnonzero(abs(made) >= 2.0**53)
         return any(isinstance(given[place], int) for place in large)
     # None is a word in an array of words, and zeros at a word's end are lost.
     if made.dtype.kind == "U":
@@ -256,26 +260,26 @@ class _Pandas(Column):
             else (self.given.array)
         )
         dtype = array.dtype
-        if isinstance(dtype, _np.dtype):
-            return _Numpy(_np.asarray(self.given)).numbered()
+        if isinstance(dtype, np.dtype):
+            return _Numpy(np.asarray(self.given)).numbered()
         if isinstance(dtype, pandas.CategoricalDtype):
-            codes = _np.asarray(array.codes)
+            codes = np.asarray(array.codes)
             return _Numpy(codes, codes < 0).numbered()
         if isinstance(dtype, pandas.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow":
             return _Arrow(array.__arrow_array__()).numbered()
         if getattr(dtype, "tz", None) is not None:
-            return _Numpy(_np.asarray(pandas.DatetimeIndex(array).tz_convert(None))).numbered()
+            return _Numpy(np.asarray(pandas.DatetimeIndex(array).tz_convert(None))).numbered()
         if hasattr(dtype, "numpy_dtype"):
-            missing = _np.asarray(array.isna())
+            missing = np.asarray(array.isna())
             none: Any = {"na_value": dtype.numpy_dtype.type(0)} if missing.any() else {}
             values = array.to_numpy(dtype=dtype.numpy_dtype, copy=False, **none)
             return _Numpy(values, missing).numbered()
         try:
             numbers, different = pandas.factorize(array, sort=True)
         except (TypeError, KeyError) as error:
-            raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
-        there = _np.flatnonzero(numbers >= 0)
-        return numbers.astype(_np.int64), there[_firsts(numbers[there], len(different))]
+            raise _unordered(error) from error
+        there = np.flatnonzero(numbers >= 0)
+        return numbers.astype(np.int64), there[_firsts(numbers[there], len(different))]
 
     def taken(self, places: _Array) -> Any:
         """An Index with the name of the column."""
@@ -291,9 +295,9 @@ class _Pandas(Column):
     def plain(self, places: _Array) -> Any:
         pandas: Any = sys.modules["pandas"]
         if isinstance(self.given.dtype, pandas.CategoricalDtype):
-            return _np.asarray(self.taken(places))
+            return np.asarray(self.taken(places))
         given = self.given.iloc if isinstance(self.given, pandas.Series) else self.given
-        return _np.asarray(given[places])
+        return np.asarray(given[places])
 
 
 class _Arrow(Column):
@@ -325,18 +329,18 @@ class _Arrow(Column):
             if not isinstance(array, pa.DictionaryArray):
                 array = array.dictionary_encode()
         except (NotImplementedError, pa.ArrowException) as error:
-            raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
+            raise _unordered(error) from error
         dictionary = array.dictionary
         if not array.type.ordered:
             ranks = self._ranks(dictionary)
         else:
-            ranks = _np.arange(len(dictionary))
+            ranks = np.arange(len(dictionary))
             if dictionary.null_count:
                 ranks[dictionary.is_null().to_numpy(zero_copy_only=False)] = -1
         places = array.indices
         if places.null_count:
             places = places.cast("int64").fill_null(len(ranks))
-        codes = _np.append(ranks, -1)[places.to_numpy(zero_copy_only=False)]
+        codes = np.append(ranks, -1)[places.to_numpy(zero_copy_only=False)]
         return _join_keys([codes], [len(ranks)])
 
     @staticmethod
@@ -349,7 +353,7 @@ class _Arrow(Column):
         if is_number(dictionary.type) or _is_text(dictionary.type) or is_dictionary:
             return _Arrow(dictionary).numbered()[0]
         words = dictionary.to_numpy(zero_copy_only=False)
-        return _Numpy(_np.asarray(words, object)).numbered()[0]
+        return _Numpy(np.asarray(words, object)).numbered()[0]
 
     def taken(self, places: _Array) -> Any:
         pa: Any = sys.modules["pyarrow"]
@@ -377,19 +381,19 @@ def _texts(array: Any) -> tuple[_Array, _Array]:
     """The numbers of an array of texts or strings of bytes of pyarrow, read where they lie."""
     kind, count = str(array.type), len(array)
     if not count:
-        return _np.zeros(0, _np.int64), _np.zeros(0, _np.int64)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     missing = None
     if array.null_count:
-        missing = array.is_null().to_numpy(zero_copy_only=False).view(_np.uint8)
+        missing = array.is_null().to_numpy(zero_copy_only=False).view(np.uint8)
     _, places, *memory = array.buffers()
-    dtype = _np.dtype(_np.int64 if kind.startswith("large") else _np.int32)
+    dtype = np.dtype(np.int64 if kind.startswith("large") else np.int32)
     if kind.endswith("view"):
-        at = _np.frombuffer(places, _np.uint8, 16 * count, 16 * array.offset)
+        at = np.frombuffer(places, np.uint8, 16 * count, 16 * array.offset)
     else:
-        at = _np.frombuffer(places, dtype, count + 1, dtype.itemsize * array.offset)
+        at = np.frombuffer(places, dtype, count + 1, dtype.itemsize * array.offset)
     # A buffer without bytes may be none at all.
     parts = [
-        _np.frombuffer(part, _np.uint8) if part and part.size else _np.zeros(0, _np.uint8)
+        np.frombuffer(part, np.uint8) if part and part.size else np.zeros(0, np.uint8)
         for part in memory
     ]
     return _number_strings(at, parts, missing)
@@ -402,16 +406,16 @@ class _Polars(Column):
         pl: Any = sys.modules["polars"]
         keys = self.given
         dtype = keys.dtype
-        if dtype in (pl.String, pl.Binary) and _util.find_spec("pyarrow"):
+        if dtype in (pl.String, pl.Binary) and util.find_spec("pyarrow"):
             return _texts(keys.to_arrow(compat_level=pl.CompatLevel.newest()))
         if _is_object(dtype):
             return _Numpy(_objects(keys)).numbered()
         if dtype == pl.Null:
-            return _Numpy(_np.zeros(len(keys)), _np.ones(len(keys), bool)).numbered()
+            return _Numpy(np.zeros(len(keys)), np.ones(len(keys), bool)).numbered()
         missing = keys.is_null().to_numpy() if keys.null_count() else None
         if dtype == pl.String:
             words = keys.unique().drop_nulls().sort()
-            codes = _physical(keys.cast(pl.Enum(words))).astype(_np.int64)
+            codes = _physical(keys.cast(pl.Enum(words))).astype(np.int64)
             if missing is not None:
                 codes[missing] = -1
             return _join_keys([codes], [len(words)])
@@ -420,7 +424,7 @@ class _Polars(Column):
             order = keys.gather(first).cast(pl.String).arg_sort().to_numpy()
             return _ranked(numbers, order), first[order]
         if dtype.is_nested():
-            raise TypeError(f"factorize: the keys cannot be ordered: they are of the type {dtype}")
+            raise _unordered(f"they are of the type {dtype}")
         return _Numpy(_physical(keys), missing).numbered()
 
     def taken(self, places: _Array) -> Any:
@@ -428,7 +432,7 @@ class _Polars(Column):
 
     def labels(self, places: _Array) -> Any:
         made = self.plain(places)
-        return made if isinstance(made, _np.ndarray) else _objects(made)
+        return made if isinstance(made, np.ndarray) else _objects(made)
 
     def plain(self, places: _Array) -> Any:
         pl: Any = sys.modules["polars"]
@@ -447,11 +451,11 @@ def _physical(keys: Any) -> _Array:
     """The numbers that keys of Polars are stored as; zero for null."""
     numbers = keys.to_physical()
     none = False if str(numbers.dtype) == "Boolean" else 0
-    return _np.asarray(numbers.fill_null(none).to_numpy())
+    return np.asarray(numbers.fill_null(none).to_numpy())
 
 
 def _objects(keys: Any) -> _Array:
     """The keys as Python's objects."""
-    made = _np.empty(len(keys), object)
+    made = np.empty(len(keys), object)
     made[:] = keys.to_list()
     return made

@@ -9,22 +9,19 @@ Each key is checked against its own size first. An update that one key leaves ou
 
 from __future__ import annotations
 
-import math as _math
+import math
 import operator as _operator
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias, TypeGuard
 
-import numpy as _np
+import numpy as np
 
-from .._arrays import masked as _masked
-from .._arrays.dispatch import without_transform as _without_transform
-from .._native import options as _options
+from .._arrays import masked
+from .._arrays.dispatch import without_transform
+from .._native import errors, options
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias, TypeGuard
-
-    # Row numbers, or the values of one key.
-    _Integers: TypeAlias = _np.ndarray[Any, Any]
-    _Mask: TypeAlias = _np.ndarray[Any, Any]
+# Row numbers, or the values of one key.
+_Integers: TypeAlias = np.ndarray[Any, Any]
+_Mask: TypeAlias = np.ndarray[Any, Any]
 
 _LARGEST = 2**63 - 1
 _MODES = ("error", "wrap", "drop", "clip")
@@ -32,7 +29,7 @@ _MODES = ("error", "wrap", "drop", "clip")
 
 def several(index: Any) -> TypeGuard[tuple[Any, ...]]:
     """Whether an index is a tuple of keys. A tuple of numbers is one key."""
-    return isinstance(index, tuple) and any(_np.ndim(key) > 0 for key in index)
+    return isinstance(index, tuple) and any(np.ndim(key) > 0 for key in index)
 
 
 def rows(
@@ -40,33 +37,34 @@ def rows(
 ) -> tuple[_Integers, tuple[int, ...]]:
     """The row number of each update, -1 if it is left out, and the size of each key."""
     if mode not in _MODES:
-        raise ValueError(f'{operator}: mode = "{mode}": it must be error, wrap, drop or clip')
+        raise errors.Problem(ValueError, operator, "mode", mode).saying(
+            f'mode = "{mode}"', "it must be error, wrap, drop or clip"
+        )
     ignored = integer_or_none(operator, "ignore_index", ignore_index)
     arrays = _arrays(operator, keys)
     wanted = _sizes(operator, size, len(keys))
     numbers, sizes = [], []
     left_out: _Mask | None = None
     for key, (array, one) in enumerate(zip(arrays, wanted, strict=True)):
-        name = f"{operator}: index[{key}]"
-        number, one, mask = _resolve(name, key, array, one, mode, ignored)
+        number, one, mask = _resolve(operator, key, array, one, mode, ignored)
         numbers.append(number)
         sizes.append(one)
         if mask is not None:
             left_out = mask if left_out is None else left_out | mask
-    count = _math.prod(sizes)
+    count = math.prod(sizes)
     if count > _LARGEST:
-        raise ValueError(
-            f"{operator}: size = {tuple(sizes)}: the product, which is the number of groups, must "
-            f"be at most {_LARGEST}"
+        raise errors.Problem(ValueError, operator, "size", tuple(sizes)).saying(
+            f"size = {tuple(sizes)}: the product, which is the number of groups, must be at "
+            f"most {_LARGEST}"
         )
     if count == 0:
-        return _np.full(len(arrays[0]), -1), tuple(sizes)
+        return np.full(len(arrays[0]), -1), tuple(sizes)
     flat = numbers[0]
     for number, one in zip(numbers[1:], sizes[1:], strict=True):
         # Numbers that are left out may overflow: they are replaced below.
         flat = flat * one + number
     if left_out is not None:
-        flat = _np.where(left_out, -1, flat)
+        flat = np.where(left_out, -1, flat)
     return flat, tuple(sizes)
 
 
@@ -78,9 +76,9 @@ def unfold(result: Any, axis: int, sizes: tuple[int, ...]) -> Any:
 
 def axis_of(operator: str, dim: Any, src: Any) -> int:
     """The axis of `src` that `dim` names."""
-    axis, rank = _options.integer("dim", dim, operator=operator), _np.ndim(src)
+    axis, rank = options.integer("dim", dim, operator=operator), np.ndim(src)
     if not -rank <= axis < rank:
-        raise IndexError(f"{operator}: dim = {axis}: src has {rank} dimensions")
+        raise errors.no_axis(operator, axis, rank)
     return axis % rank
 
 
@@ -88,18 +86,22 @@ def _arrays(operator: str, keys: tuple[Any, ...]) -> list[_Integers]:
     """The keys as arrays of integers, all of one length."""
     arrays: list[_Integers] = []
     for number, key in enumerate(keys):
-        _masked.refuse(operator, f"index[{number}]", key)
-        array = _np.asarray(_without_transform(key))
-        name = f"{operator}: index[{number}]"
+        masked.refuse(operator, f"index[{number}]", key)
+        array = np.asarray(without_transform(key))
+        name = f"index[{number}]"
         if array.ndim != 1:
-            raise ValueError(f"{name} has {array.ndim} dimensions: it must have one")
+            raise errors.Problem(ValueError, operator, name).saying(
+                f"{name} has {array.ndim} dimensions", "it must have one"
+            )
         if array.dtype.kind not in "iu":
             if array.size:
-                raise TypeError(f"{name} has dtype {array.dtype}: it must be an integer type")
-            array = array.astype(_np.int64)
+                raise errors.Problem(TypeError, operator, name, array.dtype).has_dtype(
+                    "it must be an integer type"
+                )
+            array = array.astype(np.int64)
         if arrays and len(array) != len(arrays[0]):
-            raise ValueError(
-                f"{name} has {len(array)} elements: it must have {len(arrays[0])}, as index[0]"
+            raise errors.Problem(ValueError, operator, name).saying(
+                f"{name} has {len(array)} elements", f"it must have {len(arrays[0])}, as index[0]"
             )
         arrays.append(array)
     return arrays
@@ -110,13 +112,12 @@ def _sizes(operator: str, size: Any, count: int) -> list[int | None]:
     if size is None:
         return [None] * count
     if not isinstance(size, (tuple, list)):
-        raise ValueError(
-            f"{operator}: size = {size!r}: with several keys it must be None, or a tuple of "
-            f"{count} sizes"
+        raise errors.Problem(ValueError, operator, "size", size).saying(
+            f"size = {size!r}: with several keys it must be None, or a tuple of {count} sizes"
         )
     if len(size) != count:
-        raise ValueError(
-            f"{operator}: size = {size!r}: it must have {count} entries, one for each key"
+        raise errors.Problem(ValueError, operator, "size", size).expecting(
+            f"it must have {count} entries, one for each key"
         )
     return [_size(operator, f"size[{key}]", one) for key, one in enumerate(size)]
 
@@ -124,7 +125,9 @@ def _sizes(operator: str, size: Any, count: int) -> list[int | None]:
 def _size(operator: str, name: str, given: Any) -> int | None:
     size = integer_or_none(operator, name, given)
     if size is not None and not 0 <= size <= _LARGEST:
-        raise ValueError(f"{operator}: {name} = {size}: it must be from 0 to {_LARGEST}")
+        raise errors.Problem(ValueError, operator, name, size).expecting(
+            f"it must be from 0 to {_LARGEST}"
+        )
     return size
 
 
@@ -135,29 +138,31 @@ def integer_or_none(operator: str, name: str, given: Any) -> int | None:
         return _operator.index(given)
     except TypeError:
         kind = type(given).__name__
-        raise TypeError(f"{operator}: {name} must be an integer or None, not {kind}") from None
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} must be an integer or None, not {kind}"
+        ) from None
 
 
 def _resolve(
-    name: str, key: int, given: _Integers, size: int | None, mode: str, ignored: int | None
+    operator: str, key: int, given: _Integers, size: int | None, mode: str, ignored: int | None
 ) -> tuple[_Integers, int, _Mask | None]:
     """The cells that a key's values mean, its size, and which updates are left out."""
-    held = _np.iinfo(given.dtype)
+    held = np.iinfo(given.dtype)
     left_out: _Mask | None = None
     if ignored is not None and held.min <= ignored <= held.max:
         left_out = given == given.dtype.type(ignored)
     numbers = given
     if held.max > _LARGEST:
         # No size is larger than that, so these are out of range as before.
-        numbers = _np.minimum(given, given.dtype.type(_LARGEST))
-    numbers = numbers.astype(_np.int64, copy=False)
+        numbers = np.minimum(given, given.dtype.type(_LARGEST))
+    numbers = numbers.astype(np.int64, copy=False)
     if size is None:
         kept = numbers if left_out is None else numbers[~left_out]
         size = min(max(int(kept.max(initial=-1)) + 1, 0), _LARGEST)
     if mode == "wrap":
-        numbers = _np.where(numbers < 0, numbers + size, numbers)
+        numbers = np.where(numbers < 0, numbers + size, numbers)
     elif mode == "clip" and size > 0:
-        numbers = _np.clip(numbers, 0, size - 1)
+        numbers = np.clip(numbers, 0, size - 1)
     inside = numbers.min(initial=0) >= 0 and numbers.max(initial=-1) < size
     if inside:
         return numbers, size, left_out
@@ -166,9 +171,6 @@ def _resolve(
         wrong = outside if left_out is None else outside & ~left_out
         if wrong.any():
             position = int(wrong.argmax())
-            value = given[position]
-            raise IndexError(
-                f"{name}[{position}] = {value}: index {value} is out of bounds for key {key} with "
-                f"size {size}"
-            )
+            name, along = f"index[{key}]", f"key {key}"
+            raise errors.outside(operator, name, position, given[position], size, along)
     return numbers, size, outside if left_out is None else outside | left_out

@@ -13,15 +13,15 @@ missing result = isnan(reduce(zeros, present, fill_value=nan))
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace as _replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
+from .._native import errors
 from .._native import options as _options
 from .._strew import _groups, _members
-from .reduce import PER_VALUE as _PER_VALUE
+from .reduce import PER_VALUE
 from .reduce import of_arrays as _of_arrays
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from .._arrays.lines import Lines
 
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+    _Array: TypeAlias = np.ndarray[Any, Any]
 
 # Reductions that have a result in any case.
 _ALWAYS = frozenset(
@@ -96,21 +96,21 @@ def without_value(call: Call, values: _Array) -> list[_Array | None]:
     wanted = [name for name in dict.fromkeys(call.names) if name not in always]
     if call.options["fill_value"] is not None or not wanted:
         return [None] * len(call.names)
-    zeros: _Array = _np.broadcast_to(_np.float64(0), values.shape)
+    zeros: _Array = np.broadcast_to(np.float64(0), values.shape)
     if call.options["skipna"] and values.dtype.kind in "fc":
-        zeros = _np.where(_np.isnan(values), _np.nan, zeros)
+        zeros = np.where(np.isnan(values), np.nan, zeros)
     found: dict[str, _Array] = {}
     if call.weights is None and set(wanted) & _COUNTED:
         # To count is several times as fast as what is below.
-        count = _replace(call, reduces=["count"], dtype=None, options=_options.PLAIN)
+        count = replace(call, reduces=["count"], dtype=None, options=_options.PLAIN)
         counts = _aggregates(count, zeros)[0]
         found = {name: _too_few(call, name, counts) for name in set(wanted) & _COUNTED}
     shown = {name: _shows(name, call) for name in wanted if name not in found}
     if shown:
         names = list(dict.fromkeys(shown.values()))
-        options = call.options | {"fill_value": _np.nan, "exact": False}
-        made = _aggregates(_replace(call, reduces=names, dtype=None, options=options), zeros)
-        nowhere = {name: _np.isnan(one) for name, one in zip(names, made, strict=True)}
+        options = call.options | {"fill_value": np.nan, "exact": False}
+        made = _aggregates(replace(call, reduces=names, dtype=None, options=options), zeros)
+        nowhere = {name: np.isnan(one) for name, one in zip(names, made, strict=True)}
         found |= {name: nowhere[one] for name, one in shown.items()}
     return [found.get(name) for name in call.names]
 
@@ -120,8 +120,8 @@ def _too_few(call: Call, name: str, counts: _Array) -> _Array:
     least = call.options["min_count"]
     # Of no values, 0 is enough for a sum.
     nothing: _Array = counts < (least if name in _SUMS else max(least, 1))
-    if name == "quantile" and _np.ndim(call.options["q"]):
-        nothing = _np.broadcast_to(nothing, (len(call.options["q"]), *nothing.shape))
+    if name == "quantile" and np.ndim(call.options["q"]):
+        nothing = np.broadcast_to(nothing, (len(call.options["q"]), *nothing.shape))
     return nothing
 
 
@@ -135,7 +135,7 @@ def _shows(name: str, call: Call) -> str:
 
 def _aggregates(call: Call, values: _Array) -> tuple[_Array, ...]:
     """Aggregates of an array, with the arguments of a call."""
-    return _replace(call, run=_of_arrays).of_arrays(values)
+    return replace(call, run=_of_arrays).of_arrays(values)
 
 
 class LongLine:
@@ -146,56 +146,56 @@ class LongLine:
         self.call, self.total = call, lines.total
         self.values = lines.flat(values)
         shape = self.values.shape
-        self.missing = _np.zeros(shape, bool) if missing is None else lines.flat(missing)
+        self.missing = np.zeros(shape, bool) if missing is None else lines.flat(missing)
         # The group of each value, -1 for none.
         self.rows = lines.rows
-        self.present = _np.where(self.missing, -1, self.rows)
+        self.present = np.where(self.missing, -1, self.rows)
         self.weights = None if call.weights is None else _weights(call, lines)
-        if isinstance(call.options["q"], _np.ndarray) and lines.size:
-            q = _np.tile(call.options["q"], (1, lines.total // lines.size))
-            self.call = _replace(call, options=call.options | {"q": q})
+        if isinstance(call.options["q"], np.ndarray) and lines.size:
+            q = np.tile(call.options["q"], (1, lines.total // lines.size))
+            self.call = replace(call, options=call.options | {"q": q})
 
     def as_called(self, values: _Array, name: str, rows: _Array, **changed: Any) -> _Array:
         """An aggregate of some values, with the call's options but for `changed`."""
         options = self.call.options | changed
         made = _of_arrays(values, rows, [name], 0, self.total, "drop", None, None, None, options)
-        return _np.asarray(made[0])
+        return np.asarray(made[0])
 
     def plain(self, values: _Array, name: str, rows: _Array) -> _Array:
         """An aggregate of some values without any option."""
         options = _options.PLAIN
         made = _of_arrays(values, rows, [name], 0, self.total, "drop", None, None, None, options)
-        return _np.asarray(made[0])
+        return np.asarray(made[0])
 
     def reduced(self, reduce: Any, name: str) -> tuple[_Array, _Array | None]:
         """The call's own reduction of the values that are present, and where it has no value."""
-        call = _replace(self._of_present(), reduces=[reduce])
+        call = replace(self._of_present(), reduces=[reduce])
         if self._is_counted(name):
             # One pass over the values makes both.
             call.reduces.append("count" if call.options["skipna"] else "len")
-            made, counts = map(_np.asarray, call.of_arrays(self.values))
+            made, counts = map(np.asarray, call.of_arrays(self.values))
             return made, _too_few(call, name, counts)
-        return _np.asarray(call.of_arrays(self.values)[0]), self.without_value(name)
+        return np.asarray(call.of_arrays(self.values)[0]), self.without_value(name)
 
     def _is_counted(self, name: str) -> bool:
         """Whether one call of the engine makes a reduction and says where it has no value."""
         call, options = self.call, self.call.options
         is_plain = call.weights is None and call.dtype is None and options["fill_value"] is None
         has_one = name in _OF_ANY_VALUE or (name in _SUMS and options["sums_missing"])
-        of_each = isinstance(options["q"], _np.ndarray)
+        of_each = isinstance(options["q"], np.ndarray)
         return has_one and is_plain and not of_each and call.run is _of_arrays
 
     def without_value(self, name: str) -> _Array | None:
         """Where a reduction of the values that are present has no value."""
         options = self.call.options
         usual = options["min_count"] <= 1 and options["fill_value"] is None
-        if name in _PER_VALUE and name not in _ALWAYS and usual and not options["skipna"]:
+        if name in PER_VALUE and name not in _ALWAYS and usual and not options["skipna"]:
             return self.present < 0
-        return without_value(_replace(self._of_present(), names=[name]), self.values)[0]
+        return without_value(replace(self._of_present(), names=[name]), self.values)[0]
 
     def _of_present(self) -> Call:
         """The call with the groups of the values that are present."""
-        return _replace(
+        return replace(
             self.call,
             index=self.present,
             dim=0,
@@ -212,11 +212,11 @@ class LongLine:
         """
         values = self.values
         how = "shift" if name == "shift" else "last"
-        places = _np.arange(len(values))
+        places = np.arange(len(values))
         places = self.as_called(places, how, self.rows, fill_value=-1, skipna=False)
         none = places < 0
-        made = _np.append(values, _np.zeros(1, values.dtype))[places]
-        lost = none | _np.append(self.missing, False)[places]
+        made = np.append(values, np.zeros(1, values.dtype))[places]
+        lost = none | np.append(self.missing, False)[places]
         if fill is None:
             return made, lost
         made[none] = fill
@@ -229,12 +229,12 @@ class LongLine:
         if fill is not None:
             lost[:] = False
         counts = self.plain(self.values, "len", self.present)
-        result[self._places(self.present, _np.zeros_like(counts))] = made[self.present >= 0]
+        result[self._places(self.present, np.zeros_like(counts))] = made[self.present >= 0]
         left_out = self.missing & (self.rows >= 0)
-        behind = self._places(_np.where(left_out, self.rows, -1), counts)
+        behind = self._places(np.where(left_out, self.rows, -1), counts)
         lost[behind] = True
         if name == "argsort":
-            result[behind] = _np.flatnonzero(left_out)
+            result[behind] = np.flatnonzero(left_out)
         return result, lost
 
     def _places(self, rows: _Array, first: _Array) -> _Array:
@@ -247,12 +247,12 @@ class LongLine:
     def members(self, rows: _Array) -> tuple[_Array, _Array]:
         """Where each group begins in the list of the members of all groups, and that list."""
         starts, members, _ = _members(_groups(rows, self.total, "drop", None))
-        return _np.asarray(starts), _np.asarray(members)
+        return np.asarray(starts), np.asarray(members)
 
 
 def _weights(call: Call, lines: Lines) -> _Array:
     """The weights as one long line."""
-    weights = _np.asarray(call.weights)
+    weights = np.asarray(call.weights)
     shape = weights.shape
     if weights.ndim == 1 and len(weights) == lines.count:
         along = [1] * len(lines.shape)
@@ -263,7 +263,7 @@ def _weights(call: Call, lines: Lines) -> _Array:
     try:
         return lines.flat(weights)
     except ValueError:
-        raise ValueError(
-            f"{call.operator}: weights has shape {shape}: it must have {lines.count} elements, for "
-            f"dimension {lines.axis}, or broadcast to src's shape {lines.shape}"
+        raise errors.Problem(ValueError, call.operator, "weights", shape).has_shape(
+            f"it must have {lines.count} elements, for dimension {lines.axis}, or broadcast "
+            f"to src's shape {lines.shape}"
         ) from None

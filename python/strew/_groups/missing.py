@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import math as _math
-from dataclasses import replace as _replace
+import math
+from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
 from .._arrays import lines as _lines
-from .._arrays.kinds import Made, mask
-from .._native import errors as _errors
-from .._strew import Plan as _Plan
-from . import instants as _instants
-from . import keys as _keys
+from .._arrays.kinds._held import Made, mask
+from .._native import errors
+from .._strew import Plan
+from . import instants, keys
 from .long_line import LongLine, without_value
-from .reduce import PER_VALUE as _PER_VALUE
+from .reduce import PER_VALUE
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from .._arrays.kinds import Held
+    from .._arrays.kinds._held import Held
     from .long_line import Call
 
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+    _Array: TypeAlias = np.ndarray[Any, Any]
 
 # Results that are positions of values.
 _POSITIONS = frozenset(["argmin", "argmax", "argsort", "argtopk"])
@@ -59,7 +58,7 @@ def reduced(call: Call, held: Held) -> list[Made]:
         parts.setdefault(part if of_aggregate else "line", []).append(at)
     found: dict[int, Made] = {}
     for part, places in parts.items():
-        some = _replace(
+        some = replace(
             call,
             reduces=[call.reduces[at] for at in places],
             names=[call.names[at] for at in places],
@@ -74,17 +73,17 @@ def with_nan_missing(held: Held) -> Held:
     """The same values, of which NaN is missing if its kind has it so."""
     if not held.kind.nan_is_missing or held.values.dtype.kind not in "fc":
         return held
-    nan = _np.isnan(held.values)
+    nan = np.isnan(held.values)
     missing = nan if held.missing is None else nan | held.missing
-    return _replace(held, missing=mask(missing))
+    return replace(held, missing=mask(missing))
 
 
 def _reduced(call: Call, held: Held) -> list[Made]:
     shape = held.values.shape
     if not -len(shape) <= call.dim < len(shape):
-        raise IndexError(f"{call.operator}: dim = {call.dim}: src has {len(shape)} dimensions")
-    call = _replace(call, dim=call.dim % len(shape))
-    one_for_all = isinstance(call.index, (_Plan, tuple)) or _np.ndim(call.index) == 1
+        raise errors.no_axis(call.operator, call.dim, len(shape))
+    call = replace(call, dim=call.dim % len(shape))
+    one_for_all = isinstance(call.index, (Plan, tuple)) or np.ndim(call.index) == 1
     is_time = held.values.dtype.kind in "mM"
     if is_time or held.missing is not None or (held.kind.nullable and not one_for_all):
         return _of_lines(call, held)
@@ -92,9 +91,9 @@ def _reduced(call: Call, held: Held) -> list[Made]:
     missing: list[Any] = [None] * len(results)
     if held.kind.nullable:
         missing = without_value(call, held.values)
-    several = len(call.index) if _keys.several(call.index) else 1
+    several = len(call.index) if keys.several(call.index) else 1
     return [
-        Made(_np.asarray(one), none, _axes(name, len(shape), call.dim, call.options, several))
+        Made(np.asarray(one), none, _axes(name, len(shape), call.dim, call.options, several))
         for name, one, none in zip(call.names, results, missing, strict=True)
     ]
 
@@ -102,12 +101,12 @@ def _reduced(call: Call, held: Held) -> list[Made]:
 def _axes(name: str, rank: int, dim: int, options: dict[str, Any], several: int) -> list[int | str]:
     """Which axes of the values the axes of a result are."""
     axes: list[int | str] = list(range(rank))
-    if name in _PER_VALUE:
+    if name in PER_VALUE:
         return axes
     axes[dim : dim + 1] = group_axes(several)
     if name in ("topk", "argtopk"):
         axes.insert(dim + several, "k")
-    if name == "quantile" and _np.ndim(options["q"]):
+    if name == "quantile" and np.ndim(options["q"]):
         axes.insert(0, "quantile")
     return axes
 
@@ -125,17 +124,17 @@ def _of_lines(call: Call, held: Held) -> list[Made]:
     values, times = held.values, None
     if values.dtype.kind in "mM":
         own = values.dtype.newbyteorder("=")
-        values = values.astype(own, copy=False).view(_np.int64)
+        values = values.astype(own, copy=False).view(np.int64)
     line = LongLine(call, lines, values, held.missing)
     if held.values.dtype.kind in "mM":
-        times = _instants.Times(line, own, held.kind.unit_of_days)
+        times = instants.Times(line, own, held.kind.unit_of_days)
     found: list[Made] = []
     for reduce, name in zip(call.reduces, call.names, strict=True):
         made, missing = times.made(name) if times else _of_line(line, reduce, name)
         if name in _POSITIONS:
-            made = _np.where(made < 0, made, made % max(lines.count, 1))
-        before = int(name == "quantile" and _np.ndim(call.options["q"]) > 0)
-        groups = lines.count if name in _PER_VALUE else size
+            made = np.where(made < 0, made, made % max(lines.count, 1))
+        before = int(name == "quantile" and np.ndim(call.options["q"]) > 0)
+        groups = lines.count if name in PER_VALUE else size
 
         def back(
             one: _Array | None, name: str = name, before: int = before, groups: int = groups
@@ -143,9 +142,9 @@ def _of_lines(call: Call, held: Held) -> list[Made]:
             if one is None:
                 return None
             one = lines.back(one, groups, before)
-            if sizes is None or name in _PER_VALUE:
+            if sizes is None or name in PER_VALUE:
                 return one
-            return _keys.unfold(one, call.dim + before, sizes)
+            return keys.unfold(one, call.dim + before, sizes)
 
         axes = _axes(name, len(shape), call.dim, call.options, len(sizes or (1,)))
         found.append(Made(back(made), back(missing), axes))
@@ -165,38 +164,38 @@ def _of_line(line: LongLine, reduce: Any, name: str) -> tuple[_Array, _Array | N
         of_all = name == "cumcount" or not line.call.options["skipna"]
         return line.as_called(line.values, name, line.rows if of_all else line.present), None
     if name in ("anynan", "allnan"):
-        is_nan = _np.isnan(line.values) if line.values.dtype.kind in "fc" else False
-        shown = _np.where(line.missing | is_nan, _np.nan, 0.0)
+        is_nan = np.isnan(line.values) if line.values.dtype.kind in "fc" else False
+        shown = np.where(line.missing | is_nan, np.nan, 0.0)
         return line.as_called(shown, name, line.rows), None
     return line.reduced(reduce, name)
 
 
 def of_present(call: Call, missing: _Array) -> Call:
     """The same call with an index that leaves out missing values: of the shape of the values."""
-    call = _replace(call, dim=call.dim % missing.ndim)
+    call = replace(call, dim=call.dim % missing.ndim)
     rows, _, _ = rows_of(call, missing.shape)
     if rows.ndim == 1:
         along = [1] * missing.ndim
         along[call.dim] = len(rows)
         rows = rows.reshape(along)
-    index = _np.where(missing, -1, rows)
-    return _replace(call, index=index, size=None, mode="drop", ignore_index=None)
+    index = np.where(missing, -1, rows)
+    return replace(call, index=index, size=None, mode="drop", ignore_index=None)
 
 
 def rows_of(call: Call, shape: tuple[int, ...]) -> tuple[_Array, int, tuple[int, ...] | None]:
     """The group of each value, -1 for none; how many groups there are; and the sizes of keys."""
     sizes: tuple[int, ...] | None = None
     index = call.index
-    if isinstance(index, _Plan):
+    if isinstance(index, Plan):
         if call.size is not None or call.mode != "error" or call.ignore_index is not None:
-            raise ValueError(f"{call.operator}: {_errors.OWN_OF_PLAN}")
-        rows, size = _np.asarray(_lines.plan_as_index(index)), index.size
-    elif _keys.several(index):
-        rows, sizes = _keys.rows(call.operator, index, call.size, call.mode, call.ignore_index)
-        size = _math.prod(sizes)
+            raise errors.own_of_plan(call.operator)
+        rows, size = np.asarray(_lines.plan_as_index(index)), index.size
+    elif keys.several(index):
+        rows, sizes = keys.rows(call.operator, index, call.size, call.mode, call.ignore_index)
+        size = math.prod(sizes)
     else:
-        index = _np.asarray(index)
-        index = index if index.size else index.astype(_np.int64)
+        index = np.asarray(index)
+        index = index if index.size else index.astype(np.int64)
         found = _inside(call, index)
         if found is not None:
             rows, size = found
@@ -204,8 +203,8 @@ def rows_of(call: Call, shape: tuple[int, ...]) -> tuple[_Array, int, tuple[int,
         if index.ndim > 1 and call.operator == "scatter":
             index = _lines.broadcast(call.operator, index, shape)
         flat = index.reshape(-1) if index.shape == shape else index
-        plan = _Plan(flat, call.size, mode=call.mode, ignore_index=call.ignore_index)
-        rows, size = _np.asarray(_lines.plan_as_index(plan)).reshape(index.shape), plan.size
+        plan = Plan(flat, call.size, mode=call.mode, ignore_index=call.ignore_index)
+        rows, size = np.asarray(_lines.plan_as_index(plan)).reshape(index.shape), plan.size
     return _of_length(call, shape, rows), size, sizes
 
 
@@ -224,14 +223,13 @@ def _inside(call: Call, index: _Array) -> tuple[_Array, int] | None:
     size = last + 1 if size is None else size
     if last >= size or size < 0 or (call.mode != "drop" and int(index.min(initial=0)) < 0):
         return None
-    return index.astype(_np.int64, copy=False), size
+    return index.astype(np.int64, copy=False), size
 
 
 def _of_length(call: Call, shape: tuple[int, ...], rows: _Array) -> _Array:
     """The groups, if there is one for each value along the axis."""
     if rows.ndim == 1 and len(rows) != shape[call.dim]:
-        raise ValueError(
-            f"{call.operator}: src has shape {list(shape)}: its size along dimension {call.dim} "
-            f"must be {len(rows)}"
+        raise errors.Problem(ValueError, call.operator, "src", tuple(shape)).saying(
+            f"src has shape {list(shape)}: its size along dimension {call.dim} must be {len(rows)}"
         )
     return rows

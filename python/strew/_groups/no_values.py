@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from .._strew import Plan as _Plan
-from .apply import Library as _Library
-
-if TYPE_CHECKING:
-    from typing import Any
+from .._native import errors
+from .._strew import Plan
+from .apply import Library
 
 # Reductions whose results do not depend on the values.
 _COUNTING = ("len", "cumcount")
@@ -25,27 +23,31 @@ def check(reduces: list[Any], weights: Any) -> None:
         hint = '"len" counts the members of each group without them'
         if reduce == "count":
             hint = f"count leaves out values that are NaN; {hint}"
-        raise TypeError(f"aggregate: {said} needs the values: pass src; {hint}")
+        raise errors.Problem(TypeError, "aggregate", "src").saying(
+            f"{said} needs the values: pass src; {hint}"
+        )
     if weights is not None:
-        raise TypeError("aggregate: weights are those of values: pass src")
+        raise errors.Problem(TypeError, "aggregate", "src").saying(
+            "weights are those of values: pass src"
+        )
 
 
 def no_groups(src: Any, reduces: list[Any]) -> TypeError:
     """The error of a call without groups."""
-    said = "aggregate: it needs the groups of the values: pass index, or by for keys"
+    said = "it needs the groups of the values: pass index, or by for keys"
     if src is not None and all(reduce in _COUNTING for reduce in reduces):
         said += "; to count groups without values, call strew.aggregate(index=groups, reduce='len')"
-    return TypeError(said)
+    return errors.Problem(TypeError, "aggregate", "index").saying(said)
 
 
 def stand_in(index: Any) -> Any:
     """An array that stands for the values of an index: one zero for each number."""
-    if isinstance(index, _Plan):
-        return _np.zeros(len(index), _np.uint8)
+    if isinstance(index, Plan):
+        return np.zeros(len(index), np.uint8)
     key = index
     # A tuple of numbers is one key.
-    if isinstance(index, tuple) and index and _np.ndim(index[0]):
+    if isinstance(index, tuple) and index and np.ndim(index[0]):
         key = index[0]
     shape = getattr(key, "shape", None)
-    library = _Library(key)
-    return library.full(_np.shape(key) if shape is None else tuple(shape), 0, library.module.uint8)
+    library = Library(key)
+    return library.full(np.shape(key) if shape is None else tuple(shape), 0, library.module.uint8)

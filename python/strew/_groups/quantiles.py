@@ -11,22 +11,20 @@ The kernel computes the same for one fraction of all groups, with the same bits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
-from .._arrays.dispatch import torch_operators as _torch_operators
+from .._arrays.dispatch import torch_operators
+from .._native import errors
 from .._native import options as _options
-from .._strew import _aggregate as _run
+from .._strew import _aggregate as run
 from .._strew import _members
-from . import keys as _keys
-from .apply import Library as _Library
+from . import keys
+from .apply import Library
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def of_arrays(
@@ -35,12 +33,14 @@ def of_arrays(
     src: Any,
     reduces: list[Any],
     dim: Any,
-    weighted: bool,
+    weights: Any,
     options: dict[str, Any],
 ) -> tuple[Any, ...]:
     """The result of each reduction; `reduced` makes those that are no quantiles."""
-    if weighted and "quantile" in reduces:
-        raise ValueError("aggregate: reduce = 'quantile' takes no weights")
+    if weights is not None and "quantile" in reduces:
+        raise errors.Problem(ValueError, "aggregate", "reduce").saying(
+            "reduce = 'quantile' takes no weights"
+        )
     others = [one for one in reduces if one != "quantile"]
     made = iter(reduced(others, options | {"q": 0.5}) if others else ())
     return tuple(
@@ -49,43 +49,45 @@ def of_arrays(
 
 
 def _quantile(groups: Any, src: Any, dim: Any, options: dict[str, Any]) -> Any:
-    if _torch_operators(src) is not None and src.requires_grad:
-        raise TypeError(
-            "aggregate: a q for each group has no derivative: pass src.detach(), or one q for all"
+    if torch_operators(src) is not None and src.requires_grad:
+        raise errors.Problem(TypeError, "aggregate", "q").saying(
+            "a q for each group has no derivative: pass src.detach(), or one q for all"
         )
     q = options["q"]
     # Checks the arguments, too: the dtype of the result is that of any quantile.
-    nothing = _run(groups, src, ["quantile"], dim, options | {"q": []})[0]
-    library = _Library(src)
-    values = _np.asarray(src)
-    axis = _keys.axis_of("aggregate", dim, values)
+    nothing = run(groups, src, ["quantile"], dim, options | {"q": []})[0]
+    library = Library(src)
+    values = np.asarray(src)
+    axis = keys.axis_of("aggregate", dim, values)
     starts, members, _ = _members(groups)
-    starts = _np.asarray(starts)
+    starts = np.asarray(starts)
     size = len(starts) - 1
     if q.shape[1] != size:
-        raise ValueError(
-            f"aggregate: q has shape {q.shape}: it must have {size} columns, one for each group"
+        raise errors.Problem(ValueError, "aggregate", "q", q.shape).has_shape(
+            f"it must have {size} columns, one for each group"
         )
     if not ((q >= 0) & (q <= 1)).all():
-        at = tuple(int(place[0]) for place in _np.nonzero(~((q >= 0) & (q <= 1))))
-        raise ValueError(f"aggregate: q{list(at)} = {q[at]}: it must be from 0 to 1")
+        at = tuple(int(place[0]) for place in np.nonzero(~((q >= 0) & (q <= 1))))
+        raise errors.Problem(ValueError, "aggregate", "q", q[at], position=at).saying(
+            f"q{list(at)} = {q[at]}", "it must be from 0 to 1"
+        )
     plain = _options.PLAIN | {"skipna": options["skipna"]}
     counts, nan = (
-        _np.moveaxis(_np.asarray(one), axis, -1)
-        for one in _run(groups, values, ["count", "anynan"], dim, plain)
+        np.moveaxis(np.asarray(one), axis, -1)
+        for one in run(groups, values, ["count", "anynan"], dim, plain)
     )
     if not options["skipna"]:
-        counts = _np.broadcast_to(_np.diff(starts), counts.shape)
-    ordered = _run(groups, values, ["sort"], dim, _options.PLAIN)[0]
-    ordered = _np.moveaxis(_np.asarray(ordered), axis, -1)[..., _np.asarray(members)]
+        counts = np.broadcast_to(np.diff(starts), counts.shape)
+    ordered = run(groups, values, ["sort"], dim, _options.PLAIN)[0]
+    ordered = np.moveaxis(np.asarray(ordered), axis, -1)[..., np.asarray(members)]
     result = _between(ordered, starts[:-1], counts, q, options["method"])
     if not options["skipna"]:
-        result[..., nan] = _np.nan
+        result[..., nan] = np.nan
     fill_value = options["fill_value"]
     few = counts < max(options["min_count"], 1)
-    result[..., few] = _np.nan if fill_value is None else fill_value
-    result = _np.moveaxis(result, -1, axis + 1)
-    return library.array(_np.ascontiguousarray(result).astype(_np.asarray(nothing).dtype))
+    result[..., few] = np.nan if fill_value is None else fill_value
+    result = np.moveaxis(result, -1, axis + 1)
+    return library.array(np.ascontiguousarray(result).astype(np.asarray(nothing).dtype))
 
 
 def _between(
@@ -94,26 +96,26 @@ def _between(
     """The quantiles of ordered groups, whose values lie along the last axis."""
     shape = (len(q), *counts.shape)
     if not ordered.shape[-1]:
-        return _np.full(shape, _np.nan)
-    last = _np.maximum(counts - 1, 0)
+        return np.full(shape, np.nan)
+    last = np.maximum(counts - 1, 0)
     place = q.reshape(len(q), *[1] * (counts.ndim - 1), -1) * last
-    rounded = {"lower": _np.floor, "higher": _np.ceil, "nearest": _np.rint}.get(method or "")
+    rounded = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}.get(method or "")
     place = place if rounded is None else rounded(place)
-    below = _np.minimum(_np.floor(place).astype(_np.int64), last)
-    part = place - _np.floor(place)
+    below = np.minimum(np.floor(place).astype(np.int64), last)
+    part = place - np.floor(place)
 
     def value(rank: _Array) -> _Array:
-        places = _np.minimum(starts + rank, ordered.shape[-1] - 1)
-        each = _np.broadcast_to(ordered, (len(q), *ordered.shape))
-        return _np.take_along_axis(each, places, -1).astype(_np.float64)
+        places = np.minimum(starts + rank, ordered.shape[-1] - 1)
+        each = np.broadcast_to(ordered, (len(q), *ordered.shape))
+        return np.take_along_axis(each, places, -1).astype(np.float64)
 
-    low, high = value(below), value(_np.minimum(below + 1, last))
-    with _np.errstate(all="ignore"):
+    low, high = value(below), value(np.minimum(below + 1, last))
+    with np.errstate(all="ignore"):
         apart = high - low
-        line = _np.where(part >= 0.5, high - apart * (1 - part), low + apart * part)
+        line = np.where(part >= 0.5, high - apart * (1 - part), low + apart * part)
         far = low * (1 - part) + high * part
-        line = _np.where(_np.isfinite(apart), line, far)
+        line = np.where(np.isfinite(apart), line, far)
         if method == "midpoint":
-            line = _np.where(_np.isfinite(low + high), (low + high) / 2, low / 2 + high / 2)
-    made: _Array = _np.where((part == 0) | (low == high), low, line)
+            line = np.where(np.isfinite(low + high), (low + high) / 2, low / 2 + high / 2)
+    made: _Array = np.where((part == 0) | (low == high), low, line)
     return made

@@ -5,29 +5,22 @@
 
 from __future__ import annotations
 
-import math as _math
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from .._arrays.dispatch import torch_operators as _torch_operators
-from .._arrays.dispatch import without_transform as _without_transform
-from .._arrays.swapped import explain as _explain_swapped
-from .._native import dtypes as _dtypes
-from .._native import errors as _errors
-from .._native import hints as _hints
+from .._arrays.dispatch import torch_operators, without_transform
+from .._arrays.swapped import explain as explain_swapped
+from .._native import dtypes, errors, hints
 from .._native import options as _options
-from .._strew import Plan as _Plan
-from .._strew import _aggregate as _run
-from .._strew import _groups, _per_value
-from . import keys as _keys
-from . import quantiles as _quantiles
-from .apply import apply as _apply
-from .weights import weighted as _weighted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from .._strew import Plan, _groups, _per_value
+from .._strew import _aggregate as run
+from . import keys, quantiles
+from .apply import apply, no_skipna
+from .weights import weighted
 
 _PLAIN = _options.PLAIN
 
@@ -53,50 +46,40 @@ def of_arrays(
     try:
         sizes: tuple[int, ...] | None = None
         rows = index
-        if isinstance(index, _Plan):
+        if isinstance(index, Plan):
             groups: Any = index
             if size is not None or mode != "error" or ignore_index is not None:
-                raise ValueError(f"aggregate: {_errors.OWN_OF_PLAN}")
+                raise errors.own_of_plan("aggregate")
         else:
-            if isinstance(index, tuple) and _keys.several(index):
-                rows, sizes = _keys.rows("aggregate", index, size, mode, ignore_index)
-                size, mode, ignore_index = _math.prod(sizes), "drop", None
-            rows = _without_transform(rows)
+            if isinstance(index, tuple) and keys.several(index):
+                rows, sizes = keys.rows("aggregate", index, size, mode, ignore_index)
+                size, mode, ignore_index = math.prod(sizes), "drop", None
+            rows = without_transform(rows)
             groups = _groups(rows, size, mode, ignore_index)
         fill_value = options["fill_value"]
         if dtype is not None:
             if weights is not None:
-                raise TypeError("aggregate: dtype and weights cannot be combined")
-            src = _dtypes.converted("aggregate", src, dtype, reduces)
+                raise errors.Problem(TypeError, "aggregate", "dtype").saying(
+                    "dtype and weights cannot be combined"
+                )
+            src = dtypes.converted("aggregate", src, dtype, reduces)
         if fill_value is not None:
             named = [one for one in reduces if not callable(one)]
-            _dtypes.check_fill("aggregate", fill_value, src, named, weights is not None)
-        operators = _torch_operators(src)
-        if isinstance(options["q"], _np.ndarray):
-            results = _quantiles.of_arrays(
-                _others(groups, _maker(rows, size, mode, ignore_index), src, dim, weights),
-                groups,
-                src,
-                reduces,
-                dim,
-                weights is not None,
-                options,
-            )
-        elif weights is None and operators is None and not any(map(callable, reduces)):
-            results = _run(groups, src, reduces, dim, None if options is _PLAIN else options)
+            dtypes.check_fill("aggregate", fill_value, src, named, weights is not None)
+        operators = torch_operators(src)
+        q_of_each = isinstance(options["q"], np.ndarray)
+        is_plain = weights is None and operators is None and not q_of_each
+        if is_plain and not any(map(callable, reduces)):
+            results = run(groups, src, reduces, dim, None if options is _PLAIN else options)
         else:
-            results = _with_plan(
-                operators,
-                groups,
-                _maker(rows, size, mode, ignore_index),
-                src,
-                reduces,
-                dim,
-                weights,
-                options,
-            )
+            plan = partial(_plan, rows, size, mode, ignore_index)
+            others = partial(_with_plan, operators, groups, plan, src, dim, weights)
+            if q_of_each:
+                results = quantiles.of_arrays(others, groups, src, reduces, dim, weights, options)
+            else:
+                results = others(reduces, options)
         if dtype is not None:
-            results = tuple(_dtypes.rounded("aggregate", one, src, fill_value) for one in results)
+            results = tuple(dtypes.rounded("aggregate", one, src, fill_value) for one in results)
         if sizes is not None:
             results = tuple(
                 _unfold(one, result, src, dim, sizes, options["q"])
@@ -104,75 +87,57 @@ def of_arrays(
             )
         return results
     except (IndexError, MemoryError, TypeError, ValueError) as error:
-        _errors.rename(error, "Plan", "aggregate")
-        _errors.explain_outside(error, mode)
-        _hints.explain(error, src, index)
+        errors.rename(error, "Plan", "aggregate")
+        errors.explain_outside(error, mode)
+        hints.explain(error, src, index)
         if not isinstance(error, IndexError):
-            _explain_swapped(error, src, index)
+            explain_swapped(error, src, index)
         raise
-
-
-def _others(
-    groups: Any, plan: Callable[[], _Plan], src: Any, dim: int, weights: Any
-) -> Callable[[list[Any], dict[str, Any]], tuple[Any, ...]]:
-    """A function that makes the results of reductions with options."""
-
-    def reduced(reduces: list[Any], options: dict[str, Any]) -> tuple[Any, ...]:
-        operators = _torch_operators(src)
-        return _with_plan(operators, groups, plan, src, reduces, dim, weights, options)
-
-    return reduced
 
 
 def _with_plan(
     operators: Any,
     groups: Any,
-    plan: Callable[[], _Plan],
+    plan: Callable[[], Plan],
     src: Any,
-    reduces: list[Any],
     dim: int,
     weights: Any,
+    reduces: list[Any],
     options: dict[str, Any],
 ) -> tuple[Any, ...]:
     """Results with weights or derivatives, or of functions. `plan` returns the plan of `groups`."""
     names = [one for one in reduces if not callable(one)]
     if options["skipna"] and len(names) < len(reduces):
-        raise ValueError(
-            "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
-        )
+        raise no_skipna()
     if weights is not None:
-        return _weighted(groups, plan, src, weights, reduces, dim, options)
+        return weighted(groups, plan, src, weights, reduces, dim, options)
     made: Any = iter(())
     if operators is not None and (names or not reduces):
         made = iter(operators.aggregate.aggregate(src, groups, plan, names, dim, options))
     elif names:
-        made = iter(_run(groups, src, names, dim, None if options is _PLAIN else options))
+        made = iter(run(groups, src, names, dim, None if options is _PLAIN else options))
     least, fill_value = options["min_count"], options["fill_value"]
     return tuple(
-        _apply(groups, src, one, dim, least, fill_value) if callable(one) else next(made)
+        apply(groups, src, one, dim, least, fill_value) if callable(one) else next(made)
         for one in reduces
     )
 
 
-def _maker(rows: Any, size: Any, mode: Any, ignore_index: Any) -> Callable[[], _Plan]:
-    """A function that returns the plan of an index."""
-
-    def plan() -> _Plan:
-        if isinstance(rows, _Plan):
-            return rows
-        return _Plan(rows, size, mode=mode, ignore_index=ignore_index)
-
-    return plan
+def _plan(rows: Any, size: Any, mode: Any, ignore_index: Any) -> Plan:
+    """The plan of an index, which may be one."""
+    if isinstance(rows, Plan):
+        return rows
+    return Plan(rows, size, mode=mode, ignore_index=ignore_index)
 
 
 def _unfold(reduce: Any, result: Any, src: Any, dim: int, sizes: tuple[int, ...], q: Any) -> Any:
     """A result with one axis for each key."""
     if isinstance(reduce, str) and reduce in PER_VALUE:
         return result
-    axis = _keys.axis_of("aggregate", dim, src)
+    axis = keys.axis_of("aggregate", dim, src)
     if reduce == "quantile" and not isinstance(q, (float, int)):
         axis += 1
     if callable(reduce):
         # Results of few dimensions are stacked along the last axis.
         axis = min(axis, result.ndim - 1)
-    return _keys.unfold(result, axis, sizes)
+    return keys.unfold(result, axis, sizes)

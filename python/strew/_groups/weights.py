@@ -14,24 +14,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
-from .._arrays import masked as _masked
-from .._arrays.library import from_numpy as _from_numpy
+from .._arrays import masked
+from .._arrays.library import from_numpy
+from .._native import errors
 from .._native import options as _options
-from .._native.dtypes import as_array as _as_array
-from .._strew import _aggregate as _run
+from .._native.dtypes import as_array
+from .._strew import _aggregate as run
 from .._strew import _groups
-from . import keys as _keys
-from .exact_weights import ExactSums as _ExactSums
+from . import keys
+from .exact_weights import ExactSums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
-    from .._strew import Plan as _Plan
+    from .._strew import Plan
 
-    _Values: TypeAlias = _np.ndarray[Any, Any]
+    _Values: TypeAlias = np.ndarray[Any, Any]
 
 _TAKEN = ("sum", "mean", "var", "std", "count", "len")
 _ROUNDS_TWICE = ("var", "std")
@@ -41,7 +42,7 @@ _PLAIN = _options.PLAIN | {"min_count": 0}
 
 def weighted(
     groups: Any,
-    plan: Callable[[], _Plan],
+    plan: Callable[[], Plan],
     src: Any,
     weights: Any,
     reduces: list[Any],
@@ -51,24 +52,23 @@ def weighted(
     """The results of reductions that take weights, and counts of values."""
     for reduce in reduces:
         if callable(reduce) or reduce not in _TAKEN:
-            raise ValueError(
-                f"aggregate: reduce = {reduce!r} takes no weights: only sum, mean, var and std do, "
-                "and count and len, which count values"
+            raise errors.Problem(ValueError, "aggregate", "reduce", reduce).saying(
+                f"reduce = {reduce!r} takes no weights: only sum, mean, var and std do, and "
+                "count and len, which count values"
             )
         if options["exact"] and reduce in _ROUNDS_TWICE:
-            raise ValueError(
-                f"aggregate: exact = True: {reduce} with weights has no exact form: only sum and "
-                "mean have one"
+            raise errors.Problem(ValueError, "aggregate", "exact").saying(
+                f"exact = True: {reduce} with weights has no exact form: only sum and mean have one"
             )
     # Checks the arguments, too.
-    counts = _run(groups, src, ["len"], dim, _PLAIN | {"skipna": options["skipna"]})[0]
+    counts = run(groups, src, ["len"], dim, _PLAIN | {"skipna": options["skipna"]})[0]
     kind = _Exact if options["exact"] else _Rounding
     sums = kind(groups, plan, _array("src", src), weights, dim, options)
-    enough = _np.asarray(counts) >= max(options["min_count"], 1)
+    enough = np.asarray(counts) >= max(options["min_count"], 1)
     return tuple(
-        _run(groups, src, [reduce], dim, options)[0]
+        run(groups, src, [reduce], dim, options)[0]
         if reduce in ("count", "len")
-        else _from_numpy(src, sums.rounded(reduce, enough))
+        else from_numpy(src, sums.rounded(reduce, enough))
         for reduce in reduces
     )
 
@@ -79,37 +79,37 @@ class _Sums:
     def __init__(
         self,
         groups: Any,
-        plan: Callable[[], _Plan],
+        plan: Callable[[], Plan],
         values: _Values,
         weights: Any,
         dim: Any,
         options: dict[str, Any],
     ) -> None:
         self.groups, self.plan, self.options = groups, plan, options
-        self.axis = _keys.axis_of("aggregate", dim, values)
+        self.axis = keys.axis_of("aggregate", dim, values)
         self.is_complex = values.dtype.kind == "c"
         whole = values.dtype.kind in "biu"
-        self.dtype = _np.dtype(_np.float64) if whole else values.dtype
+        self.dtype = np.dtype(np.float64) if whole else values.dtype
         self.values, self.weights = values, _checked(weights, values.shape, self.axis)
         if options["skipna"]:
-            left_out = _np.isnan(self.values)
-            self.values = _np.where(left_out, _np.zeros(1, values.dtype), self.values)
-            self.weights = _np.where(left_out, _np.zeros(1, self.weights.dtype), self.weights)
+            left_out = np.isnan(self.values)
+            self.values = np.where(left_out, np.zeros(1, values.dtype), self.values)
+            self.weights = np.where(left_out, np.zeros(1, self.weights.dtype), self.weights)
 
     def rounded(self, reduce: str, enough: _Values) -> _Values:
         """The results in their own dtype, with the fill value where there is none."""
         dtype = self.dtype
         if reduce in ("var", "std") and self.is_complex:
-            dtype = _np.zeros(0, dtype).real.dtype
+            dtype = np.zeros(0, dtype).real.dtype
         # An error if the fill value does not fit.
-        nothing = _groups(_np.zeros(0, _np.int64), 0, "error", None)
-        _run(nothing, _np.zeros(0, self.dtype), [reduce], 0, self.options)
-        with _np.errstate(all="ignore"):
+        nothing = _groups(np.zeros(0, np.int64), 0, "error", None)
+        run(nothing, np.zeros(0, self.dtype), [reduce], 0, self.options)
+        with np.errstate(all="ignore"):
             made, defined = self.made(reduce)
             fill = self.options["fill_value"]
             if fill is None:
-                fill = 0 if reduce == "sum" else _np.nan
-            return _np.where(enough & defined, made, fill).astype(dtype)
+                fill = 0 if reduce == "sum" else np.nan
+            return np.where(enough & defined, made, fill).astype(dtype)
 
     def made(self, reduce: str) -> tuple[_Values, Any]:
         """The results, and where they are defined."""
@@ -121,13 +121,13 @@ class _Rounding(_Sums):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.values = self.values.astype(_np.complex128 if self.is_complex else _np.float64)
-        self.weights = self.weights.astype(_np.float64)
-        self.total = self.sum_of(_np.broadcast_to(self.weights, self.values.shape))
+        self.values = self.values.astype(np.complex128 if self.is_complex else np.float64)
+        self.weights = self.weights.astype(np.float64)
+        self.total = self.sum_of(np.broadcast_to(self.weights, self.values.shape))
 
     def sum_of(self, values: _Values) -> _Values:
         """The sum of each group."""
-        return _np.asarray(_run(self.groups, values, ["sum"], self.axis, _PLAIN)[0])
+        return np.asarray(run(self.groups, values, ["sum"], self.axis, _PLAIN)[0])
 
     def made(self, reduce: str) -> tuple[_Values, Any]:
         """The results, and where they are defined."""
@@ -142,7 +142,7 @@ class _Rounding(_Sums):
         var = self.squares(means) / (self.total - ddof)
         # A NaN among the weights makes NaN, not the fill value.
         defined &= ~(self.total - ddof <= 0)
-        return (var if reduce == "var" else _np.sqrt(var)), defined
+        return (var if reduce == "var" else np.sqrt(var)), defined
 
     def squares(self, means: _Values) -> _Values:
         """The weighted sums of the squared differences from the mean."""
@@ -150,14 +150,14 @@ class _Rounding(_Sums):
         squares = differences.real**2 + differences.imag**2 if self.is_complex else differences**2
         sums = self.sum_of(self.weights * squares)
         # The differences' own mean is the rounding of the mean.
-        rest = _np.abs(self.sum_of(self.weights * differences))
+        rest = np.abs(self.sum_of(self.weights * differences))
         sums = sums - rest * (rest / self.total)
-        if _np.isnan(sums).any():
+        if np.isnan(sums).any():
             # Of finite values whose squares or sums overflow, the squares are infinite.
-            finite = _np.isfinite(self.values) & _np.isfinite(self.weights)
-            all_finite = _run(self.groups, finite, ["all"], self.axis, _PLAIN)[0]
-            sums = _np.where(_np.isnan(sums) & _np.asarray(all_finite), _np.inf, sums)
-        return sums if (self.weights < 0).any() else _np.maximum(sums, 0)
+            finite = np.isfinite(self.values) & np.isfinite(self.weights)
+            all_finite = run(self.groups, finite, ["all"], self.axis, _PLAIN)[0]
+            sums = np.where(np.isnan(sums) & np.asarray(all_finite), np.inf, sums)
+        return sums if (self.weights < 0).any() else np.maximum(sums, 0)
 
 
 class _Exact(_Sums):
@@ -165,62 +165,63 @@ class _Exact(_Sums):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        part = _np.zeros(0, self.dtype).real.dtype
-        self.part = part if part.kind in "fV" else _np.dtype(_np.float64)
+        part = np.zeros(0, self.dtype).real.dtype
+        self.part = part if part.kind in "fV" else np.dtype(np.float64)
         plan = self.plan()
-        weights = _np.broadcast_to(self.weights, self.values.shape)
+        weights = np.broadcast_to(self.weights, self.values.shape)
         parts = [self.values.real, self.values.imag] if self.is_complex else [self.values]
         self.parts = [
-            _ExactSums(plan, _np.moveaxis(one, self.axis, 0), _np.moveaxis(weights, self.axis, 0))
+            ExactSums(plan, np.moveaxis(one, self.axis, 0), np.moveaxis(weights, self.axis, 0))
             for one in parts
         ]
 
     def made(self, reduce: str) -> tuple[_Values, Any]:
         """The results, and where they are defined."""
         if reduce == "sum":
-            found, defined = [one.sum(self.part) for one in self.parts], _np.ones(1, bool)
+            found, defined = [one.sum(self.part) for one in self.parts], np.ones(1, bool)
         else:
             means = [one.mean(self.part) for one in self.parts]
             found, defined = [mean for mean, _ in means], means[0][1]
         made = found[0]
         if self.is_complex:
-            made = _np.empty(made.shape, _np.complex128)
+            made = np.empty(made.shape, np.complex128)
             made.real, made.imag = found
         if reduce == "mean":
-            defined = _np.moveaxis(defined, 0, self.axis)
-        return _np.moveaxis(made, 0, self.axis), defined
+            defined = np.moveaxis(defined, 0, self.axis)
+        return np.moveaxis(made, 0, self.axis), defined
 
 
 def _array(name: str, given: Any) -> _Values:
     """A NumPy array of the same values."""
-    _masked.refuse("aggregate", name, given)
+    masked.refuse("aggregate", name, given)
     try:
-        return _as_array(given)
+        return as_array(given)
     except (TypeError, RuntimeError) as error:
         # Torch's bfloat16, and tensors that require a gradient.
-        raise TypeError(f"aggregate: {name} is no NumPy array: {error}") from error
+        raise errors.Problem(TypeError, "aggregate", name).saying(
+            f"{name} is no NumPy array: {error}"
+        ) from error
 
 
 def _checked(weights: Any, shape: tuple[int, ...], axis: int) -> _Values:
     """The weights, broadcast against an array of this shape."""
     made = _array("weights", weights)
     if made.dtype.kind not in "biuf" and made.dtype.name != "bfloat16":
-        raise TypeError(
-            f"aggregate: weights has dtype {made.dtype}: it must be of real numbers, integers or "
-            "bools"
+        raise errors.Problem(TypeError, "aggregate", "weights", made.dtype).has_dtype(
+            "it must be of real numbers, integers or bools"
         )
     if made.ndim == 1 and len(made) == shape[axis]:
         made = made.reshape([-1 if at == axis else 1 for at in range(len(shape))])
     elif made.ndim == 1 or not _broadcasts(made.shape, shape):
-        raise ValueError(
-            f"aggregate: weights has shape {made.shape}: it must have {shape[axis]} elements, for "
-            f"dimension {axis}, or broadcast to src's shape {shape}"
+        raise errors.Problem(ValueError, "aggregate", "weights", made.shape).has_shape(
+            f"it must have {shape[axis]} elements, for dimension {axis}, or broadcast to "
+            f"src's shape {shape}"
         )
     return made
 
 
 def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     try:
-        return _np.broadcast_shapes(shape, to) == to
+        return np.broadcast_shapes(shape, to) == to
     except ValueError:
         return False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import errors
+
 
 def one_of(
     operator: str,
@@ -20,5 +22,7 @@ def one_of(
     if other is absent:
         return value
     if value != default:
-        raise TypeError(f"{operator}: {names[0]} and {names[1]} are one argument: give one of them")
+        raise errors.Problem(TypeError, operator, names[1]).saying(
+            f"{names[0]} and {names[1]} are one argument: give one of them"
+        )
     return other

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os as _os
-import platform as _platform
-import sys as _sys
-from importlib import metadata as _metadata
-from pathlib import Path as _Path
-from typing import TYPE_CHECKING, Literal, overload
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal, overload
 
-import numpy as _np
+import numpy as np
 
 from .._strew import (
     __version__,
@@ -19,11 +19,7 @@ from .._strew import (
     get_num_threads,
     operators,
 )
-
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["show_config"]
+from . import errors
 
 # The packages of the frameworks and of the libraries whose arrays are taken.
 _PACKAGES = (
@@ -92,27 +88,29 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, dict[s
     ['caches', 'environment', 'memory', 'packages', 'processor', 'python', 'strew', 'threads']
     """
     if mode not in ("stdout", "dicts"):
-        raise ValueError(f"show_config: mode = {mode!r}: it must be stdout or dicts")
+        raise errors.Problem(ValueError, "show_config", "mode", mode).expecting(
+            "it must be stdout or dicts"
+        )
     found: dict[str, dict[str, Any]] = {
         "strew": {"version": __version__, "operators": len(operators())},
         "processor": {
-            "machine": _platform.machine(),
-            "system": _platform.system(),
+            "machine": platform.machine(),
+            "system": platform.system(),
             "instruction set": _instruction_set(),
         },
-        "threads": {"of a run": get_num_threads(), "processors": _os.cpu_count()},
+        "threads": {"of a run": get_num_threads(), "processors": os.cpu_count()},
         "caches": _caches(),
         "memory": {
             "limit of one array": get_memory_limit(),
             "kept for the next results": get_kept_memory(),
         },
-        "environment": {name: _os.environ[name] for name in _VARIABLES if name in _os.environ},
+        "environment": {name: os.environ[name] for name in _VARIABLES if name in os.environ},
         "python": {
-            "version": _platform.python_version(),
-            "implementation": _platform.python_implementation(),
-            "bits": 64 if _sys.maxsize > 2**32 else 32,
+            "version": platform.python_version(),
+            "implementation": platform.python_implementation(),
+            "bits": 64 if sys.maxsize > 2**32 else 32,
         },
-        "packages": {"numpy": _np.__version__, **_versions()},
+        "packages": {"numpy": np.__version__, **_versions()},
     }
     if mode == "dicts":
         return found
@@ -128,8 +126,8 @@ def _versions() -> dict[str, str]:
     found: dict[str, str] = {}
     for name in _PACKAGES:
         try:
-            found[name] = _metadata.version(name)
-        except _metadata.PackageNotFoundError:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
             continue
     return found
 
@@ -138,7 +136,7 @@ def _caches() -> dict[str, int]:
     """The bytes of the caches of the first processor, by name: L1d, L1i, L2, L3."""
     found: dict[str, int] = {}
     letters = {"Data": "d", "Instruction": "i"}
-    for folder in sorted(_Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         try:
             level, kind, size = (
                 (folder / name).read_text().strip() for name in ("level", "type", "size")

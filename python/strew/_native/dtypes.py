@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys as _sys
-from contextlib import suppress as _suppress
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+from . import errors
 
 _NARROW_INTEGERS = frozenset("int8 int16 int32 uint8 uint16 uint32".split())
 _INEXACT = frozenset("float16 bfloat16 float32 float64 complex64 complex128".split())
@@ -19,7 +18,7 @@ _INTEGERS = _NARROW_INTEGERS | {"int64", "uint64"}
 _WITH_DTYPE = frozenset("sum exact_sum prod mean exact_mean sumsq cumsum cumprod".split())
 
 # Names by NumPy's numbers of types: `numpy.dtype.name` takes longer than small calls do.
-_NUMPY: dict[int, str] = {_np.dtype(code).num: _np.dtype(code).name for code in "?bhilqBHILQefdFD"}
+_NUMPY: dict[int, str] = {np.dtype(code).num: np.dtype(code).name for code in "?bhilqBHILQefdFD"}
 
 
 def name_of(src: Any) -> str:
@@ -41,11 +40,11 @@ def name_of(src: Any) -> str:
 def as_array(src: Any) -> Any:
     """A NumPy array of numbers, or of an array without a dtype of its own."""
     if hasattr(src, "__dlpack__") and not hasattr(src, "__array__"):
-        return _np.from_dlpack(src)
+        return np.from_dlpack(src)
     if hasattr(src, "resolve_conj"):
         # Torch conjugates and negates lazily, and NumPy refuses such tensors.
         src = src.resolve_conj().resolve_neg()
-    return _np.asarray(src)
+    return np.asarray(src)
 
 
 def is_narrow(name: str) -> bool:
@@ -70,17 +69,18 @@ def converted(operator: str, src: Any, dtype: Any, reduces: Iterable[str]) -> An
     """
     name, own = _given(operator, dtype), name_of(src)
     if rank(name) < rank(own):
-        raise TypeError(
-            f"{operator}: dtype = {name}: src has dtype {own}: dtype must be of that kind, or of a "
+        raise errors.Problem(TypeError, operator, "dtype", name).saying(
+            f"dtype = {name}: src has dtype {own}: dtype must be of that kind, or of a "
             "later one of bool, integer, float and complex"
         )
     for reduce in reduces:
         if reduce not in _WITH_DTYPE:
-            raise TypeError(f"{operator}: reduce = {reduce!r} does not take dtype")
+            raise errors.Problem(TypeError, operator, "reduce", reduce).saying(
+                f"reduce = {reduce!r} does not take dtype"
+            )
         if reduce.endswith("mean") and is_whole(name):
-            raise TypeError(
-                f"{operator}: dtype = {name}: for a mean it must be a floating-point or complex "
-                "type"
+            raise errors.Problem(TypeError, operator, "dtype", name).saying(
+                f"dtype = {name}: for a mean it must be a floating-point or complex type"
             )
     return cast(src, name)
 
@@ -101,18 +101,18 @@ def check_fill(
     """Refuses a fill value that a result of integers or bools cannot hold."""
     if isinstance(fill_value, int) and fill_value >= 0:
         return
-    made = _np.asarray(fill_value)
+    made = np.asarray(fill_value)
     if not made.ndim and made.dtype.kind in "if" and made <= -1 and not weighted:
         _refuse_negative(operator, fill_value, name_of(src), reduces)
     # What is no number, and what is no finite one, is refused by the engine.
-    if made.ndim or made.dtype.kind != "f" or not _np.isfinite(made) or made % 1 == 0:
+    if made.ndim or made.dtype.kind != "f" or not np.isfinite(made) or made % 1 == 0:
         return
     whole = is_whole(name_of(src)) and not weighted
     for reduce in reduces:
         if reduce in _TO_WHOLE or (whole and reduce not in _TO_FLOATS):
-            raise ValueError(
-                f"{operator}: fill_value = {fill_value!r}: {reduce} of {name_of(src)} gives whole "
-                "numbers, so it must be one"
+            raise errors.Problem(ValueError, operator, "fill_value", fill_value).saying(
+                f"fill_value = {fill_value!r}: {reduce} of {name_of(src)} gives whole numbers, "
+                "so it must be one"
             )
 
 
@@ -121,9 +121,8 @@ def _refuse_negative(operator: str, fill_value: Any, name: str, reduces: Iterabl
     if name.startswith("uint") and any(
         one not in _TO_FLOATS and one not in _TO_WHOLE for one in reduces
     ):
-        raise ValueError(
-            f"{operator}: fill_value = {fill_value}: value cannot be converted to type {name} "
-            "without overflow"
+        raise errors.Problem(ValueError, operator, "fill_value", fill_value).saying(
+            f"fill_value = {fill_value}: value cannot be converted to type {name} without overflow"
         )
 
 
@@ -133,17 +132,17 @@ def rounded(operator: str, result: Any, like: Any, fill_value: Any) -> Any:
     if name_of(result) == name:
         return result
     if fill_value is not None and name in _INTEGERS:
-        limits = _np.iinfo(name)
+        limits = np.iinfo(name)
         if not limits.min <= fill_value <= limits.max:
-            raise ValueError(
-                f"{operator}: fill_value = {fill_value}: value cannot be converted to type {name} "
-                "without overflow"
+            raise errors.Problem(ValueError, operator, "fill_value", fill_value).saying(
+                f"fill_value = {fill_value}: value cannot be converted to type {name} without "
+                "overflow"
             )
     return cast(result, name)
 
 
 def cast(src: Any, name: str) -> Any:
-    torch = _sys.modules.get("torch")
+    torch = sys.modules.get("torch")
     if torch is not None and isinstance(src, torch.Tensor):
         return src.to(getattr(torch, name))
     array = src if hasattr(src, "astype") else as_array(src)
@@ -155,7 +154,7 @@ def _given(operator: str, dtype: Any) -> str:
     # What pandas has beside NumPy's, and types of pyarrow.
     own = getattr(dtype, "numpy_dtype", None) or dtype
     if hasattr(own, "to_pandas_dtype"):
-        with _suppress(NotImplementedError):
+        with suppress(NotImplementedError):
             own = own.to_pandas_dtype()
     name = own if isinstance(own, str) else _name(own)
     # Polars and pandas write names such as Float32.
@@ -163,16 +162,18 @@ def _given(operator: str, dtype: Any) -> str:
     if rank(lower) >= 0:
         return lower
     # Types of Python and NumPy, and short names such as "i4".
-    with _suppress(TypeError):
-        name = _np.dtype(own).name
+    with suppress(TypeError):
+        name = np.dtype(own).name
     if rank(name) < 0:
-        raise TypeError(f"{operator}: dtype = {dtype!r}: it must be a dtype of numbers or bools")
+        raise errors.Problem(TypeError, operator, "dtype", dtype).expecting(
+            "it must be a dtype of numbers or bools"
+        )
     return name
 
 
 def _name(dtype: Any) -> str:
-    if isinstance(dtype, type) and issubclass(dtype, _np.generic):
-        return _np.dtype(dtype).name
+    if isinstance(dtype, type) and issubclass(dtype, np.generic):
+        return np.dtype(dtype).name
     name = getattr(dtype, "name", None)
     if isinstance(name, str):
         return name

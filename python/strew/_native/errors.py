@@ -1,15 +1,29 @@
-"""Exceptions that no class of Python's own is enough for, and the words of others."""
+"""How strew raises: every exception carries what it says, as those of the engine do.
+
+They have these attributes, which are None where there is nothing to say:
+
+operator : str
+    The function that was called.
+argument : str
+    The argument at fault.
+position : tuple of int
+    The place of an element of the argument.
+value : object
+    What was found: a number, a string, a dtype by its name, a shape, or the text of another object.
+limit : int
+    What the value has to stay below: a size, or a number of dimensions.
+expected : str
+    What is allowed, as the message says it.
+"""
 
 from __future__ import annotations
 
-from contextlib import contextmanager as _contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-__all__ = ["ConversionError"]
+# What an error keeps as it is.
+_PLAIN = (bool, int, float, complex, str, tuple)
 
 
 class ConversionError(TypeError, RuntimeError):
@@ -22,8 +36,88 @@ class ConversionError(TypeError, RuntimeError):
     __module__ = "strew"
 
 
-# What a plan has, where `aggregate` takes one.
-OWN_OF_PLAN = "size, mode and ignore_index cannot be combined with a plan, which has its own"
+class Problem:
+    """What is wrong with an argument, which makes an exception of a class."""
+
+    def __init__(
+        self,
+        kind: type[Exception],
+        operator: str | None,
+        argument: str | None,
+        value: Any = None,
+        *,
+        position: tuple[int, ...] | None = None,
+        limit: int | None = None,
+    ) -> None:
+        self.kind, self.operator, self.argument, self.value = kind, operator, argument, value
+        self.position, self.limit = position, limit
+
+    def saying(self, said: str, expected: str | None = None) -> Any:
+        """The exception whose message is ``operator: said: expected``."""
+        said = f"{said}: {expected}" if expected else said
+        return self.in_words(f"{self.operator}: {said}", expected)
+
+    def in_words(self, message: str, expected: str | None = None) -> Any:
+        """The exception with a message as it is, as Python or NumPy words it."""
+        made: Any = self.kind(message)
+        made.operator, made.argument, made.position = self.operator, self.argument, self.position
+        # An error goes from one process to another, and does not keep arrays.
+        is_plain = self.value is None or isinstance(self.value, _PLAIN)
+        made.value = self.value if is_plain else repr(self.value)
+        made.limit, made.expected = self.limit, expected
+        return made
+
+    def expecting(self, expected: str) -> Any:
+        """The exception that says the value of the argument."""
+        return self.saying(f"{self.argument} = {self.value!r}", expected)
+
+    def has_dtype(self, expected: str) -> Any:
+        """The exception of a value that is a dtype."""
+        self.value = str(self.value)
+        return self.saying(f"{self.argument} has dtype {self.value}", expected)
+
+    def has_shape(self, expected: str) -> Any:
+        """The exception of a value that is a shape."""
+        said = f"{self.argument} has shape {self.value}"
+        self.value = tuple(self.value)
+        return self.saying(said, expected)
+
+
+def no_axis(
+    operator: str,
+    given: Any,
+    rank: int,
+    kind: type[Exception] = IndexError,
+) -> Any:
+    """The exception of a `dim` that is not an axis of `src`."""
+    problem = Problem(kind, operator, "dim", given, limit=rank)
+    return problem.saying(f"dim = {given}: src has {rank} dimensions")
+
+
+def outside(
+    operator: str, argument: str, at: int, value: Any, size: int, along: str = "dimension 0"
+) -> IndexError:
+    """The exception of a number in an index that names no cell."""
+    problem = Problem(IndexError, operator, argument, int(value), position=(at,), limit=size)
+    said = f"index {value} is out of bounds for {along} with size {size}"
+    return problem.saying(f"{argument}[{at}] = {value}: {said}")
+
+
+def own_of_plan(operator: str) -> ValueError:
+    """The exception of arguments beside a plan that `aggregate` takes as its index."""
+    return Problem(ValueError, operator, "index").saying(
+        "size, mode and ignore_index cannot be combined with a plan, which has its own"
+    )
+
+
+@contextmanager
+def needing(module: str, what: str) -> Iterator[None]:
+    """Says how to install what a module of strew imports."""
+    try:
+        yield
+    except ImportError as error:
+        said = f'strew.{module} needs {what}: pip install "strew[{module}]"'
+        raise ImportError(said, name=module) from error
 
 
 def said(error: BaseException) -> str:
@@ -31,16 +125,20 @@ def said(error: BaseException) -> str:
     return error.args[0] if error.args and isinstance(error.args[0], str) else ""
 
 
-def rename(error: BaseException, name: str, called: str) -> None:
-    """Lets a message that begins with `name` begin with the function that was called."""
+def rename(error: Any, name: str, called: str, argument: str | None = None) -> None:
+    """Lets an error of the operator `name` be one of the function that was called.
+
+    `argument` is what that function calls the argument at fault, if it has another name there.
+    """
     message = said(error)
     if message.startswith(f"{name}:"):
-        error.args = (called + message[len(name) :], *error.args[1:])
-        if getattr(error, "operator", None) == name:
-            error.operator = called  # type: ignore[attr-defined]
+        shown = called if argument is None else f"{called}: {argument}"
+        error.args = (shown + message[len(name) :], *error.args[1:])
+        if hasattr(error, "operator"):
+            error.operator, error.argument = called, argument or error.argument
 
 
-@_contextmanager
+@contextmanager
 def called(name: str, function: str) -> Iterator[None]:
     """Lets messages that begin with `name` begin with the function that was called."""
     try:
@@ -50,15 +148,16 @@ def called(name: str, function: str) -> Iterator[None]:
         raise
 
 
-@_contextmanager
+@contextmanager
 def of_column(column: Any) -> Iterator[None]:
     """Names a column in the errors about it."""
     try:
         yield
     except (IndexError, OverflowError, TypeError, ValueError) as error:
-        name, colon, rest = said(error).partition(": ")
-        if colon and column is not None:
-            error.args = (f"{name}: column {column!r}: {rest}", *error.args[1:])
+        operator = getattr(error, "operator", None)
+        if operator is not None and column is not None:
+            rest = said(error).removeprefix(operator)
+            error.args = (f"{operator}: column {column!r}{rest}", *error.args[1:])
         raise
 
 
@@ -71,8 +170,7 @@ def add(error: BaseException, more: str) -> None:
 
 def explain_outside(error: BaseException, mode: object) -> None:
     """Adds to an error about a number out of bounds which argument leaves such numbers out."""
-    message = said(error)
-    # What is too large for any size is an error in every mode, where no size is given.
-    outside = "is out of bounds" in message and not message.endswith("of any size")
-    if mode in ("error", "wrap") and outside:
+    # What is too large for any size is an error in every mode: there is no limit then.
+    position, limit = getattr(error, "position", None), getattr(error, "limit", None)
+    if mode in ("error", "wrap") and position is not None and limit is not None:
         add(error, 'mode="drop" leaves out what has such a number')

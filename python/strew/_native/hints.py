@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys as _sys
-from contextlib import suppress as _suppress
-from typing import TYPE_CHECKING
+import sys
+from contextlib import suppress
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from .._strew import Plan as _Plan
-from . import errors as _errors
-
-if TYPE_CHECKING:
-    from typing import Any
+from .._strew import Plan
+from . import errors
 
 # Calls by the names that people know their jobs by. docs/which.md has all of them.
 _JOBS = {
@@ -38,25 +35,25 @@ _REDUCTIONS = ("count", "max", "mean", "median", "min", "prod", "quantile", "std
 
 def explain(error: BaseException, src: Any, index: Any) -> None:
     """Adds to an error which reduction, axis or function was meant, where that can be told."""
-    said = _errors.said(error)
-    argument, expected = (getattr(error, name, None) for name in ("argument", "expected"))
+    fields: list[Any] = [getattr(error, name, None) for name in ("argument", "value", "expected")]
+    argument, value, expected = fields
     one_of = "it must be one of "
     if argument == "reduce" and expected and expected.startswith(one_of):
         known = expected.removeprefix(one_of).partition(";")[0].split(", ")
-        _add(error, _reduction(error.value.strip('"'), known))  # type: ignore[attr-defined]
+        _add(error, _reduction(value.strip('"'), known))
     elif isinstance(error, MemoryError):
         _add(error, _many_groups(index))
-    elif isinstance(error, TypeError) and "src must be an array" in said:
+    elif isinstance(error, TypeError) and argument == "src":
         _add(error, "pass one column of it" if hasattr(src, "columns") else None)
-    elif isinstance(error, TypeError) and "index " in said:
+    elif isinstance(error, TypeError) and argument == "index":
         _add(error, _keys(index))
-    elif isinstance(error, ValueError) and " has shape [" in said:
+    elif isinstance(value, tuple) and argument in ("src", "index"):
         _add(error, _axis(src, index))
 
 
 def _add(error: BaseException, hint: str | None) -> None:
     if hint is not None:
-        _errors.add(error, hint)
+        errors.add(error, hint)
 
 
 def _reduction(name: str, known: list[str]) -> str | None:
@@ -94,19 +91,19 @@ def _axis(src: Any, index: Any) -> str | None:
     rows = _array(index)
     if rows is None or rows.ndim != 1:
         return None
-    with _suppress(AttributeError, TypeError):
+    with suppress(AttributeError, TypeError):
         fits = [axis for axis, size in enumerate(src.shape) if size == len(rows)]
         if fits and len(src.shape) > 1:
             return f"src has {len(rows)} along axis {fits[0]}: pass axis={fits[0]}"
     return None
 
 
-def _array(index: Any) -> _np.ndarray[Any, Any] | None:
+def _array(index: Any) -> np.ndarray[Any, Any] | None:
     """An index as an array; None if it is a plan, several keys, or nothing that NumPy takes."""
-    if index is None or isinstance(index, (_Plan, tuple)):
+    if index is None or isinstance(index, (Plan, tuple)):
         return None
     try:
-        return _np.asarray(index)
+        return np.asarray(index)
     except Exception:
         # The error is about this.
         return None
@@ -122,14 +119,14 @@ def no_such_name(name: str) -> AttributeError:
         hints += _in_modules(name)[:3]
     if hints:
         said += f": use {' or '.join(hints)}"
-    return AttributeError(said, name=name, obj=_sys.modules["strew"])
+    return AttributeError(said, name=name, obj=sys.modules["strew"])
 
 
 def _in_modules(name: str) -> list[str]:
     """Where the modules of the frameworks have a function of this name."""
-    public = [module for module in _sys.modules if module.startswith("strew.")]
+    public = [module for module in sys.modules if module.startswith("strew.")]
     public = sorted((module for module in public if "._" not in module), key=_familiar_first)
-    lists = ((module, getattr(_sys.modules[module], "__all__", ())) for module in public)
+    lists = ((module, getattr(sys.modules[module], "__all__", ())) for module in public)
     return [f"{module}.{name}" for module, names in lists if name in names]
 
 

@@ -11,11 +11,11 @@ time of the call has been taken, which may read the index once more.
 
 from __future__ import annotations
 
-import logging as _logging
-from time import perf_counter as clock
+import logging
+import time
 from typing import TYPE_CHECKING
 
-from .._strew import get_num_threads as _get_num_threads
+from .._strew import get_num_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from .._strew import Plan
 
-__all__ = ["call", "clock", "is_on"]
-
-_logger = _logging.getLogger("strew")
+# When a call began.
+clock = time.perf_counter
+_logger = logging.getLogger("strew")
 _is_enabled = _logger.isEnabledFor
 
 
 def is_on() -> bool:
     """Whether lines are wanted."""
-    return _is_enabled(_logging.DEBUG)
+    return _is_enabled(logging.DEBUG)
 
 
 # torch.compile would look into `logging`, which it does not know: the answer at that time is kept.
@@ -58,7 +58,7 @@ def _say(
     name: str, seconds: float, strategy: Callable[[], str | None] | None, what: dict[str, Any]
 ) -> None:
     shown = [f"{argument}={_shown(value)}" for argument, value in what.items() if value is not None]
-    shown.append(f"threads={_get_num_threads()}")
+    shown.append(f"threads={get_num_threads()}")
     found = None if strategy is None else strategy()
     if found is not None:
         shown.append(f"strategy={found}")

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import operator as _operator
-import sys as _sys
-from collections.abc import Iterable as _Iterable
-from contextlib import suppress as _suppress
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
 
-import numpy as _np
+import numpy as np
 
-from . import dtypes as _dtypes
-
-if TYPE_CHECKING:
-    from typing import Any
+from . import dtypes, errors
 
 _LARGEST = 2**63 - 1
 
@@ -23,35 +20,41 @@ def integer(name: str, value: Any, least: int = -_LARGEST - 1, operator: str = "
     try:
         made = _operator.index(value)
     except TypeError:
-        raise TypeError(f"{operator}: {name} = {value!r}: it must be an integer") from None
+        raise errors.Problem(TypeError, operator, name, value).expecting(
+            "it must be an integer"
+        ) from None
     if made < least:
-        raise ValueError(f"{operator}: {name} = {made}: it must be at least {least}")
+        raise errors.Problem(ValueError, operator, name, made).expecting(
+            f"it must be at least {least}"
+        )
     if made > _LARGEST:
-        raise ValueError(f"{operator}: {name} = {made}: it must be at most {_LARGEST}")
+        raise errors.Problem(ValueError, operator, name, made).expecting(
+            f"it must be at most {_LARGEST}"
+        )
     return made
 
 
 def flag(name: str, value: Any) -> bool:
     """A bool."""
-    if isinstance(value, (bool, _np.bool_)):
+    if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise TypeError(f"aggregate: {name} = {value!r}: it must be True or False")
+    raise errors.Problem(TypeError, "aggregate", name, value).expecting("it must be True or False")
 
 
 def number(name: str, value: Any) -> float:
     """A real number of 64 bits."""
     # A string would be read as a number.
     if not isinstance(value, (str, bytes)):
-        with _suppress(TypeError, ValueError, OverflowError):
+        with suppress(TypeError, ValueError, OverflowError):
             return float(value)
-    raise TypeError(f"aggregate: {name} = {value!r}: it must be a number")
+    raise errors.Problem(TypeError, "aggregate", name, value).expecting("it must be a number")
 
 
 def text(name: str, value: Any) -> str:
     """A string."""
     if isinstance(value, str):
         return value
-    raise TypeError(f"aggregate: {name} = {value!r}: it must be a string")
+    raise errors.Problem(TypeError, "aggregate", name, value).expecting("it must be a string")
 
 
 def reductions(given: Any, operator: str = "aggregate") -> list[Any]:
@@ -60,23 +63,27 @@ def reductions(given: Any, operator: str = "aggregate") -> list[Any]:
     if isinstance(given, (dict, set, frozenset)):
         # A set has an order of its own, and the names of a dict would be taken for reductions.
         kind = type(given).__name__
-        raise TypeError(f"{operator}: reduce is a {kind}: it must be {what}")
-    made = list(given) if isinstance(given, _Iterable) else [given]
+        raise errors.Problem(TypeError, operator, "reduce").saying(
+            f"reduce is a {kind}", f"it must be {what}"
+        )
+    made = list(given) if isinstance(given, Iterable) else [given]
     for one in made:
         if not (isinstance(one, str) or callable(one)):
-            raise TypeError(f"{operator}: reduce has {one!r}: it must be {what}")
+            raise errors.Problem(TypeError, operator, "reduce").saying(
+                f"reduce has {one!r}", f"it must be {what}"
+            )
     return made
 
 
-def fractions(q: Any) -> float | list[float] | _np.ndarray[Any, Any]:
+def fractions(q: Any) -> float | list[float] | np.ndarray[Any, Any]:
     """The fraction of quantiles, or several; an array of those of each group."""
     if isinstance(q, (float, int)):
         return q
-    made = _np.asarray(q)
+    made = np.asarray(q)
     if made.ndim > 2 or made.dtype.kind not in "iuf":
-        raise ValueError(
-            f"aggregate: q has {made.ndim} dimensions and is of {made.dtype}: it must be a number, "
-            "a sequence of numbers, or an array with a column for each group"
+        raise errors.Problem(ValueError, "aggregate", "q").saying(
+            f"q has {made.ndim} dimensions and is of {made.dtype}",
+            "it must be a number, a sequence of numbers, or an array with a column for each group",
         )
     made = made.astype(float)
     return made if made.ndim == 2 else made.tolist()
@@ -125,17 +132,17 @@ def checked(values: tuple[Any, ...]) -> dict[str, Any]:
 
 def without_missing(options: dict[str, Any], src: Any) -> dict[str, Any]:
     """The options with NaN for a missing fill value, if the values have NaN."""
-    if not _dtypes.is_inexact(_dtypes.name_of(src)):
-        raise TypeError(
-            "aggregate: fill_value = <NA>: src is of a kind without missing values: pass a number, "
-            "or src as a masked array or a nullable column"
+    if not dtypes.is_inexact(dtypes.name_of(src)):
+        raise errors.Problem(TypeError, "aggregate", "fill_value").saying(
+            "fill_value = <NA>: src is of a kind without missing values: pass a number, or "
+            "src as a masked array or a nullable column"
         )
-    return options | {"fill_value": _np.nan}
+    return options | {"fill_value": np.nan}
 
 
 def _is_na(value: Any) -> bool:
     """Whether a fill value is the missing value of pandas."""
-    pandas = _sys.modules.get("pandas")
+    pandas = sys.modules.get("pandas")
     return pandas is not None and value is pandas.NA
 
 

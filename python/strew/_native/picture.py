@@ -5,10 +5,10 @@ The picture says how many rows take how many updates: none, 1, 2 to 3, 4 to 7, a
 
 from __future__ import annotations
 
-from html import escape as _escape
+from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
 from .._strew import Accumulator, Plan
 
@@ -112,11 +112,11 @@ def _told(plan: Plan) -> dict[str, str]:
 
 def _histogram(plan: Plan) -> tuple[list[str], list[int]]:
     """Ranges of numbers of updates, and how many rows take that many."""
-    ones = _np.broadcast_to(_np.int64(1), (len(plan),))
+    ones = np.broadcast_to(np.int64(1), (len(plan),))
     counts = plan.scatter(ones)
     # 0, 1, 2 to 3, 4 to 7: the number of bits.
-    bits = _np.frexp(counts.astype(_np.float64))[1]
-    rows = _np.bincount(bits, minlength=1)
+    bits = np.frexp(counts.astype(np.float64))[1]
+    rows = np.bincount(bits, minlength=1)
     names = ["0", "1"]
     names += [f"{1 << at}-{(2 << at) - 1}" for at in range(1, len(rows) - 1)]
     return names[: len(rows)], rows.tolist()
@@ -125,7 +125,7 @@ def _histogram(plan: Plan) -> tuple[list[str], list[int]]:
 def _svg(names: Sequence[str], rows: Sequence[int]) -> str:
     """Bars as high as the logarithms of the numbers of rows."""
     width, height, gap = 48, 60, 4
-    heights = _np.log10(1 + _np.array(rows, float))
+    heights = np.log10(1 + np.array(rows, float))
     heights = heights / max(heights.max(initial=0), 1e-9) * height
     bars = []
     for at, (name, count, high) in enumerate(zip(names, rows, heights, strict=True)):
@@ -157,11 +157,11 @@ def _short(count: int) -> str:
 
 def _table(title: str, facts: _Facts) -> str:
     rows = "".join(
-        f'<tr><th style="text-align:left">{_escape(name)}</th>'
-        f'<td style="text-align:left">{_escape(said)}</td></tr>'
+        f'<tr><th style="text-align:left">{escape(name)}</th>'
+        f'<td style="text-align:left">{escape(said)}</td></tr>'
         for name, said in facts
     )
-    return f"<table><caption>{_escape(title)}</caption>{rows}</table>"
+    return f"<table><caption>{escape(title)}</caption>{rows}</table>"
 
 
 # The classes are of the extension; what only Python needs is added here. A plan does not change, so

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys as _sys
-from contextlib import contextmanager as _contextmanager
-from importlib import import_module as _import_module
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 from .._strew import _set_progress as _set
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-__all__ = ["progress"]
+from . import errors
 
 
-@_contextmanager
+@contextmanager
 def progress(show: bool | Callable[[int, int], object] = True) -> Iterator[None]:
     """Show how far the long runs in a block are.
 
@@ -53,7 +49,9 @@ def progress(show: bool | Callable[[int, int], object] = True) -> Iterator[None]
     """
     if not (isinstance(show, bool) or callable(show)):
         kind = type(show).__name__
-        raise TypeError(f"progress: show must be a bool or a callable, not {kind}")
+        raise errors.Problem(TypeError, "progress", "show").saying(
+            f"show must be a bool or a callable, not {kind}"
+        )
     bar = _bar() if show is True else None
     before = _set(bar if isinstance(show, bool) else show)
     try:
@@ -67,7 +65,7 @@ def progress(show: bool | Callable[[int, int], object] = True) -> Iterator[None]
 def _bar() -> _Bar | _Line:
     """What shows a run to people."""
     try:
-        tqdm = _import_module("tqdm.auto")
+        tqdm = import_module("tqdm.auto")
     except ImportError:
         return _Line()
     return _Bar(tqdm.tqdm)
@@ -107,9 +105,9 @@ class _Line:
         """Removes the line."""
         if self._length:
             self._write("")
-            _sys.stderr.write("\r")
+            sys.stderr.write("\r")
 
     def _write(self, text: str) -> None:
-        _sys.stderr.write("\r" + text.ljust(self._length))
-        _sys.stderr.flush()
+        sys.stderr.write("\r" + text.ljust(self._length))
+        sys.stderr.flush()
         self._length = len(text)

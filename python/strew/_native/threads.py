@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import operator as _operator
-from contextlib import contextmanager as _contextmanager
-from typing import TYPE_CHECKING
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import SupportsIndex
 
-from .._strew import get_num_threads as _get
+from .._strew import get_num_threads as get
 from .._strew import set_num_threads as _set
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import SupportsIndex
-
-__all__ = ["threads"]
+from . import errors
 
 _LARGEST = 2**63 - 1
 
 
-@_contextmanager
+@contextmanager
 def threads(n: SupportsIndex | None) -> Iterator[None]:
     """Let runs in a block use `n` threads; None means the default.
 
@@ -45,15 +41,21 @@ def threads(n: SupportsIndex | None) -> Iterator[None]:
     """
     if n is not None:
         try:
-            n = _operator.index(n)
+            n = operator.index(n)
         except TypeError:
             kind = type(n).__name__
-            raise TypeError(f"threads: n must be an integer or None, not {kind}") from None
+            raise errors.Problem(TypeError, "threads", "n").saying(
+                f"n must be an integer or None, not {kind}"
+            ) from None
         if n < 1:
-            raise ValueError(f"threads: n = {n}: it must be at least 1, or None")
+            raise errors.Problem(ValueError, "threads", "n", n).expecting(
+                "it must be at least 1, or None"
+            )
         if n > _LARGEST:
-            raise ValueError(f"threads: n = {n}: it must be at most {_LARGEST}")
-    before = _get()
+            raise errors.Problem(ValueError, "threads", "n", n).expecting(
+                f"it must be at most {_LARGEST}"
+            )
+    before = get()
     _set(n)
     try:
         yield

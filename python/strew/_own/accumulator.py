@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as _np
+import numpy as np
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from .._strew import Accumulator
 
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+    _Array: TypeAlias = np.ndarray[Any, Any]
     _Arrays: TypeAlias = dict[str, _Array]
 
 # Aggregates whose record is the value.
@@ -106,7 +106,7 @@ class _Rest:
 
     def array(self, shape: tuple[int, ...], dtype: Any) -> _Array:
         """An array that is a view of the bytes."""
-        made: _Array = _np.ndarray(shape, dtype, self._data, self._at)
+        made: _Array = np.ndarray(shape, dtype, self._data, self._at)
         self._at += made.nbytes
         return made
 
@@ -166,7 +166,7 @@ def _read_table(rest: _Rest, header: _Header, name: str) -> _Arrays:
     if name in _INTEGERS:
         return {name: rest.array(header.shape, "<i8")}
     fields = _fields(header, name)
-    records = rest.array(header.shape, _np.dtype(list(fields.items())))
+    records = rest.array(header.shape, np.dtype(list(fields.items())))
     return {f"{name}.{field}": records[field] for field in fields}
 
 

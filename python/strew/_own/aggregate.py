@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from inspect import signature as _signature
-from operator import is_ as _is
+from inspect import signature
+from operator import is_
 from typing import TYPE_CHECKING, overload
 
-from numpy import ndarray as _Array
+from numpy import ndarray
 
-from .._arrays.dispatch import batch_operators as _batch_operators
-from .._arrays.dispatch import is_of_batch as _is_of_batch
-from .._arrays.frames import find as _frame
-from .._groups import any_kind as _any_kind
+from .._arrays.dispatch import batch_operators, is_of_batch
+from .._arrays.frames import find as frame
+from .._groups import any_kind, no_values
 from .._groups import by as _by
-from .._groups import no_values as _no_values
-from .._groups.any_kind import needed as _needed
-from .._groups.by import Grouped as _Grouped
-from .._groups.long_line import Call as _Call
-from .._groups.long_line import names_of as _names_of
-from .._groups.reduce import PER_VALUE as _PER_VALUE
-from .._groups.reduce import of_arrays as _of_arrays
-from .._native import log as _log
+from .._groups.any_kind import needed
+from .._groups.by import Grouped
+from .._groups.long_line import Call, names_of
+from .._groups.reduce import PER_VALUE, of_arrays
+from .._native import errors, log
 from .._native import options as _options
-from .._native.aliases import one_of as _one_of
-from .._native.log import clock as _clock
-from .._native.log import is_on as _is_logged
+from .._native.aliases import one_of
+from .._native.log import clock
+from .._native.log import is_on as is_logged
 from .._native.progress import progress as _progress
-from . import tables as _tables
+from . import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import EllipsisType
-    from typing import Any, Literal, SupportsIndex, TypeAlias
+    from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict
 
     import numpy as np
+    from typing_extensions import Unpack
 
     from .._native.types import ArrayLike, Frame, Keys, Mode, Numbers, Sizes, Values
-    from .._strew import Plan as _Plan
+    from .._strew import Plan
 
     _Aggregate: TypeAlias = Literal[
         "sum",
@@ -94,90 +91,63 @@ if TYPE_CHECKING:
         "midpoint",
     ]
 
+    class _WithoutValues(TypedDict, total=False):
+        """What `aggregate` takes besides, where it only counts groups."""
+
+        dim: SupportsIndex | None
+        axis: SupportsIndex | EllipsisType | None
+        size: Sizes | None
+        dim_size: Sizes | None
+        mode: Mode
+        min_count: SupportsIndex | None
+        fill_value: Any
+        ignore_index: int | None
+        progress: bool | Callable[[int, int], object]
+
+    class _Options(_WithoutValues, total=False):
+        """What it takes besides."""
+
+        skipna: bool | None
+        ddof: float
+        exact: bool
+        dtype: Any
+        q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any]
+        k: SupportsIndex
+        largest: bool
+        n: SupportsIndex
+        periods: SupportsIndex
+        method: _Method | None
+
 
 @overload
 def aggregate(
     src: Frame,
-    index: Keys | _Plan | None = None,
+    index: Keys | Plan | None = None,
     reduce: Any = "sum",
     *,
     by: Any = None,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    skipna: bool | None = None,
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    ddof: float = 0,
-    exact: bool = False,
-    dtype: Any = None,
     weights: Any = None,
-    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
-    k: SupportsIndex = 1,
-    largest: bool = True,
-    n: SupportsIndex = 0,
-    periods: SupportsIndex = 1,
-    method: _Method | None = None,
-    progress: bool | Callable[[int, int], object] = False,
+    **options: Unpack[_Options],
 ) -> Any: ...
 @overload
 def aggregate(
     src: Values | Numbers,
-    index: Keys | _Plan,
+    index: Keys | Plan,
     reduce: _Reduce = "sum",
     *,
     by: None = None,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    skipna: bool | None = None,
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    ddof: float = 0,
-    exact: bool = False,
-    dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
-    k: SupportsIndex = 1,
-    largest: bool = True,
-    n: SupportsIndex = 0,
-    periods: SupportsIndex = 1,
-    method: _Method | None = None,
-    progress: bool | Callable[[int, int], object] = False,
+    **options: Unpack[_Options],
 ) -> Values: ...
 @overload
 def aggregate(
     src: Values | Numbers,
-    index: Keys | _Plan,
+    index: Keys | Plan,
     reduce: list[_Reduce] | tuple[_Reduce, ...],
     *,
     by: None = None,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    skipna: bool | None = None,
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    ddof: float = 0,
-    exact: bool = False,
-    dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
-    k: SupportsIndex = 1,
-    largest: bool = True,
-    n: SupportsIndex = 0,
-    periods: SupportsIndex = 1,
-    method: _Method | None = None,
-    progress: bool | Callable[[int, int], object] = False,
+    **options: Unpack[_Options],
 ) -> tuple[Values, ...]: ...
 @overload
 def aggregate(
@@ -186,47 +156,21 @@ def aggregate(
     reduce: _Reduce | list[_Reduce] | tuple[_Reduce, ...] = "sum",
     *,
     by: Any,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    skipna: bool | None = None,
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    ddof: float = 0,
-    exact: bool = False,
-    dtype: Any = None,
     weights: ArrayLike | None = None,
-    q: float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray[Any, Any] = 0.5,
-    k: SupportsIndex = 1,
-    largest: bool = True,
-    n: SupportsIndex = 0,
-    periods: SupportsIndex = 1,
-    method: _Method | None = None,
-    progress: bool | Callable[[int, int], object] = False,
-) -> _Grouped: ...
+    **options: Unpack[_Options],
+) -> Grouped: ...
 @overload
 def aggregate(
     src: None = None,
-    index: Keys | _Plan | None = None,
+    index: Keys | Plan | None = None,
     reduce: Any = "sum",
     *,
     by: None = None,
-    dim: SupportsIndex | None = 0,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    size: Sizes | None = None,
-    dim_size: Sizes | None = None,
-    mode: Mode = "error",
-    min_count: SupportsIndex | None = None,
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    progress: bool | Callable[[int, int], object] = False,
+    **options: Unpack[_WithoutValues],
 ) -> Any: ...
 def aggregate(
     src: Any = None,
-    index: Keys | _Plan | None = None,
+    index: Keys | Plan | None = None,
     reduce: Any = "sum",
     *,
     by: Any = None,
@@ -420,16 +364,16 @@ def aggregate(
         again: Any = aggregate
         with _progress(progress):
             return again(src, index, reduce, by=by, periods=periods, method=method, **named)
-    if samples := _batch_operators(index, by, weights, src if weights is not None else None):
-        if _is_of_batch(by):
-            raise ValueError(
-                "aggregate: by differs between the samples of torch.vmap: make an index of it by "
+    if samples := batch_operators(index, by, weights, src if weights is not None else None):
+        if is_of_batch(by):
+            raise errors.Problem(ValueError, "aggregate", "by").saying(
+                "by differs between the samples of torch.vmap: make an index of it by "
                 "strew.factorize first"
             )
         if size is None and dim_size is None and not _all_per_value(reduce):
-            raise ValueError(
-                "aggregate: size is needed under torch.vmap with an index or weights for each "
-                "sample, because each sample would have its own number of groups"
+            raise errors.Problem(ValueError, "aggregate", "size").saying(
+                "size is needed under torch.vmap with an index or weights for each sample, "
+                "because each sample would have its own number of groups"
             )
         named = {"dim": dim, "axis": axis, "size": size, "dim_size": dim_size, "mode": mode}
         named |= {"skipna": skipna, "min_count": min_count, "fill_value": fill_value, "q": q}
@@ -440,76 +384,76 @@ def aggregate(
             return aggregate(src, index, reduce, weights=weights, **named)
 
         return samples.samples.each(of_sample, src, index, weights)
-    begun = _clock() if _is_logged() else 0.0
+    begun = clock() if is_logged() else 0.0
     if axis is not ...:
-        dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)
+        dim = one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)
     given: Any = size
     if dim_size is not None:
-        given = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
+        given = one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
     values = (skipna, min_count, fill_value, ddof, exact, q, k, largest, n, periods, method)
-    plain = all(map(_is, values, _USUAL))
+    plain = all(map(is_, values, _USUAL))
     options = _options.PLAIN if plain else _options.checked(values)
-    reader = None if src is None or type(src) is _Array else _frame(src)
+    reader = None if src is None or type(src) is ndarray else frame(src)
     if reader is not None:
         if by is not None:
             _by.refuse_beside(index, given, mode, ignore_index)
         elif index is None:
             # Of rows that are not at hand, the error says so.
             reader(src)
-            raise _no_values.no_groups(src, [])
+            raise no_values.no_groups(src, [])
         given_frame = (src, by, index, reduce, dim, given, mode, ignore_index, dtype, weights)
-        made = _tables.aggregate(*given_frame, options)
+        made = tables.aggregate(*given_frame, options)
         if begun:
-            _log.call("aggregate", begun, reduce=reduce, src=src, index=index, by=by, result=made)
+            log.call("aggregate", begun, reduce=reduce, src=src, index=index, by=by, result=made)
         return made
     several = not (isinstance(reduce, str) or callable(reduce))
     reduces: list[Any] = _options.reductions(reduce) if several else [reduce]
     if src is None:
-        _no_values.check(reduces, weights)
+        no_values.check(reduces, weights)
     if by is not None:
         _by.refuse_beside(index, given, mode, ignore_index)
         grouped = _by.grouped(src, by, reduces, several, dim, dtype, weights, options)
         if begun:
-            _log.call("aggregate", begun, reduce=reduce, src=src, by=by, result=grouped.values)
+            log.call("aggregate", begun, reduce=reduce, src=src, by=by, result=grouped.values)
         return grouped
     if index is None:
-        raise _no_values.no_groups(src, reduces)
+        raise no_values.no_groups(src, reduces)
     if src is None:
-        src = _no_values.stand_in(index)
-    if dim is None or weights is not None or _needed(src, index):
-        call = _Call(
-            "aggregate",
-            _of_arrays,
-            index,
-            reduces,
-            _names_of(reduces),
-            dim,
-            given,
-            mode,
-            ignore_index,
-            dtype,
-            weights,
-            options,
+        src = no_values.stand_in(index)
+    if dim is None or weights is not None or needed(src, index):
+        call = Call(
+            operator="aggregate",
+            run=of_arrays,
+            index=index,
+            reduces=reduces,
+            names=names_of(reduces),
+            dim=dim,
+            size=given,
+            mode=mode,
+            ignore_index=ignore_index,
+            dtype=dtype,
+            weights=weights,
+            options=options,
         )
-        results = _any_kind.reduced(call, src, _by.of_index(index))
+        results = any_kind.reduced(call, src, _by.of_index(index))
     else:
         if options["fill_missing"]:
             options = _options.without_missing(options, src)
-        results = _of_arrays(
+        results = of_arrays(
             src, index, reduces, dim, given, mode, ignore_index, dtype, weights, options
         )
     made = results if several else results[0]
     if begun:
-        _log.call("aggregate", begun, reduce=reduce, src=src, index=index, result=made)
+        log.call("aggregate", begun, reduce=reduce, src=src, index=index, result=made)
     return made
 
 
 def _all_per_value(reduce: Any) -> bool:
     """Whether the results do not depend on the number of groups."""
     names = [reduce] if isinstance(reduce, str) or callable(reduce) else reduce
-    return all(isinstance(name, str) and name in _PER_VALUE for name in names)
+    return all(isinstance(name, str) and name in PER_VALUE for name in names)
 
 
 # The options of a call that names none. Its values are these objects, which is found faster than
 # they are checked.
-_USUAL = tuple(_signature(aggregate).parameters[name].default for name in _options.NAMES)
+_USUAL = tuple(signature(aggregate).parameters[name].default for name in _options.NAMES)

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._arrays.dispatch import torch_operators
 from .._arrays.library import from_numpy
+from .._native import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,10 +40,12 @@ def scatter_with_mode(
     `function` makes a new array. `in_place` is its form in place, or None if a new array is wanted.
     Both take `options`.
     """
-    if mode not in ("error", "wrap", "drop", "clip"):
-        raise ValueError(f"mode = {mode!r}: it must be error, wrap, drop or clip")
-    shape, dim = np.shape(input) or (1,), operator.index(dim)
     run = in_place or function
+    if mode not in ("error", "wrap", "drop", "clip"):
+        raise errors.Problem(ValueError, f"torch.{run.__name__}", "mode", mode).expecting(
+            "it must be error, wrap, drop or clip"
+        )
+    shape, dim = np.shape(input) or (1,), operator.index(dim)
     if mode == "error" or not -len(shape) <= dim < len(shape):
         return run(input, dim, index, src, **options)
     index, library = _array_and_library(index)
@@ -108,7 +111,10 @@ def scatter_with_arg(
 ) -> tuple[Any, Any]:
     """The extremes, and for each the position along `dim` of the first update that equals it."""
     if reduce not in ("amax", "amin"):
-        raise ValueError(f"reduce = {reduce!r}: it must be amax or amin")
+        called = "torch.scatter_reduce_with_arg"
+        raise errors.Problem(ValueError, called, "reduce", reduce).expecting(
+            "it must be amax or amin"
+        )
     given, (input, library) = input, _array_and_library(input)
     operators = torch_operators(input, src)
     as_array: Any = np.asarray

@@ -1,47 +1,39 @@
-"""strew's own scatter and gather."""
+"""strew's own scatter."""
 
 from __future__ import annotations
 
-import functools as _functools
-import math as _math
-import sys as _sys
+import functools
+import math
+import sys
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
-from .._arrays.dispatch import batch_operators as _batch_operators
-from .._arrays.dispatch import torch_operators as _torch_operators
-from .._arrays.lines import plan_as_index as _plan_as_index
-from .._arrays.swapped import explain as _explain_swapped
-from .._groups import any_kind as _any_kind
-from .._groups import flat as _flat
-from .._groups import keys as _keys
-from .._groups.any_kind import needed as _needed
-from .._groups.by import of_index as _of_index
-from .._groups.long_line import Call as _Call
-from .._native import dtypes as _dtypes
-from .._native import errors as _errors
-from .._native import hints as _hints
-from .._native import log as _log
+from .._arrays.dispatch import batch_operators, torch_operators
+from .._arrays.lines import plan_as_index
+from .._arrays.swapped import explain as explain_swapped
+from .._groups import any_kind, keys
+from .._groups.any_kind import needed
+from .._groups.by import of_index
+from .._groups.long_line import Call
+from .._native import dtypes, errors, hints, log
 from .._native import options as _options
-from .._native.aliases import one_of as _one_of
-from .._native.log import is_on as _is_logged
+from .._native.aliases import one_of
+from .._native.log import is_on as is_logged
 from .._native.progress import progress as _progress
-from .._strew import Operator as _Operator
-from .._strew import Plan as _Plan
-from .scatter_groups import aggregate_groups as _aggregate_groups
+from .._strew import Operator, Plan
+from .scatter_groups import aggregate_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import EllipsisType
     from typing import Any, SupportsIndex
 
-    from .._native.types import Array, ArrayLike, Keys, Mode, Numbers, Sizes, Values
+    from .._native.types import Array, Keys, Mode, Numbers, Sizes, Values
 
-__all__ = ["gather", "scatter"]
+__all__ = ["scatter"]
 
-_scatter = _Operator("strew.scatter")
-_gather = _Operator("strew.gather")
+_scatter = Operator("strew.scatter")
 
 # The engine's own reductions, by the name that `Plan.scatter` and `strew.torch` know.
 _REDUCTIONS = {
@@ -89,7 +81,7 @@ def scatter(
     ignore_index: int | None = None,
     exact: bool = False,
     dtype: Any = None,
-    plan: _Plan | None = None,
+    plan: Plan | None = None,
     axis: SupportsIndex | EllipsisType | None = ...,
     size: Sizes | None = None,
     progress: bool | Callable[[int, int], object] = False,
@@ -204,7 +196,7 @@ def scatter(
         again: Any = scatter
         with _progress(progress):
             return again(src, index, dim, size=size, **named, **options)
-    if samples := _batch_operators(index, src if getattr(index, "ndim", 1) != 1 else None):
+    if samples := batch_operators(index, src if getattr(index, "ndim", 1) != 1 else None):
         known = isinstance(reduce, str) and reduce in _REDUCTIONS
         if (
             dim is None
@@ -213,9 +205,9 @@ def scatter(
             or _is_wide(reduce, src, out, dtype)
         ):
             if out is None and dim_size is None and size is None:
-                raise ValueError(
-                    "scatter: size is needed under torch.vmap with an index for each sample, "
-                    "because each sample would have its own number of cells"
+                raise errors.Problem(ValueError, "scatter", "size").saying(
+                    "size is needed under torch.vmap with an index for each sample, because each "
+                    "sample would have its own number of cells"
                 )
             fixed: dict[str, Any] = {"dim_size": dim_size, "size": size, "axis": axis}
             fixed |= {"mode": mode, "fill_value": fill_value, "ignore_index": ignore_index}
@@ -225,32 +217,21 @@ def scatter(
                 return scatter(src, index, dim, out=out, reduce=reduce, **fixed, **options)
 
             return samples.samples.each(of_sample, src, index, out)
-    begun = _log.clock() if _is_logged() else 0.0
+    begun = log.clock() if is_logged() else 0.0
     if options:
         _check_options(reduce, exact, options)
     if axis is not ...:
-        dim = _one_of("scatter", ("dim", "axis"), (dim, axis), -1, ...)
+        dim = one_of("scatter", ("dim", "axis"), (dim, axis), -1, ...)
     if size is not None:
-        dim_size = _one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
-    if dim is None or _needed(src, index):
+        dim_size = one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
+    if dim is None or needed(src, index):
+        kept: dict[str, Any] = {"out": out, "include_self": include_self, "fill_value": fill_value}
+        kept |= {"exact": exact, "options": options}
         made = _of_any_kind(
-            src,
-            index,
-            plan,
-            dim,
-            out,
-            dim_size,
-            reduce,
-            mode,
-            include_self,
-            fill_value,
-            ignore_index,
-            exact,
-            dtype,
-            options,
+            src, index, plan, reduce, dim, dim_size, mode, ignore_index, dtype, kept
         )
         if begun:
-            _log.call("scatter", begun, reduce=reduce, src=src, index=index, result=made)
+            log.call("scatter", begun, reduce=reduce, src=src, index=index, result=made)
         return made
     if type(dim) is not int:
         dim = _options.integer("dim", dim, operator="scatter")
@@ -259,29 +240,29 @@ def scatter(
             src,
             index,
             plan,
-            dim,
-            out,
-            dim_size,
             reduce,
+            dim,
+            dim_size,
             mode,
+            ignore_index,
+            dtype,
+            out,
             include_self,
             fill_value,
-            ignore_index,
             exact,
-            dtype,
             options,
         )
     except (IndexError, MemoryError, TypeError, ValueError) as error:
         # An index of its own for each line becomes a plan.
-        _explain(error, "scatter", index, mode)
-        _hints.explain(error, src, index)
+        explain(error, "scatter", index, mode)
+        hints.explain(error, src, index)
         raise
     if begun:
-        strategy = _functools.partial(
+        strategy = functools.partial(
             _strategy, src, index, plan, dim, out, dim_size, reduce, mode, include_self, exact
         )
         of_call = {"reduce": reduce, "src": src, "index": index, "plan": plan, "result": made}
-        _log.call("scatter", begun, strategy, **of_call)
+        log.call("scatter", begun, strategy, **of_call)
     return made
 
 
@@ -289,13 +270,13 @@ def _is_wide(reduce: Any, src: Any, out: Any, dtype: Any) -> bool:
     """Whether `aggregate` computes a reduction of the engine."""
     name = _REDUCTIONS[reduce]
     of_new = out is None and dtype is None and name != "assign"
-    return of_new and _follows_aggregate(name, _dtypes.name_of(src))
+    return of_new and _follows_aggregate(name, dtypes.name_of(src))
 
 
 def _strategy(
     src: Any,
     index: Any,
-    plan: _Plan | None,
+    plan: Plan | None,
     dim: int,
     out: Any,
     dim_size: Any,
@@ -310,13 +291,13 @@ def _strategy(
         return None
     name = f"exact_{name}" if exact and not name.startswith("exact") else name
     if plan is not None:
-        return _log.of_plan(plan, name, src, dim)
-    if out is None and _follows_aggregate(name, _dtypes.name_of(src)):
+        return log.of_plan(plan, name, src, dim)
+    if out is None and _follows_aggregate(name, dtypes.name_of(src)):
         return None
-    if _keys.several(index):
+    if keys.several(index):
         return None
     values = (src, index, dim, out, dim_size, name, mode, include_self, None, None, False)
-    return _log.told_strategy(_scatter.explain(*values))
+    return log.told_strategy(_scatter.explain(*values))
 
 
 def _check_options(reduce: Any, exact: Any, options: dict[str, Any]) -> None:
@@ -324,104 +305,86 @@ def _check_options(reduce: Any, exact: Any, options: dict[str, Any]) -> None:
     for name in options:
         if name in ("weights", "by", "skipna"):
             also = '; "nan" in front of a reduction leaves out NaN' if name == "skipna" else ""
-            raise TypeError(f"scatter: {name} is an argument of strew.aggregate{also}")
+            raise errors.Problem(TypeError, "scatter", name).saying(
+                f"{name} is an argument of strew.aggregate{also}"
+            )
         if name not in _options.NAMES:
-            raise TypeError(f"scatter() got an unexpected keyword argument {name!r}")
+            raise errors.Problem(TypeError, "scatter", name).in_words(
+                f"scatter() got an unexpected keyword argument {name!r}"
+            )
     if exact or (isinstance(reduce, str) and reduce in _REDUCTIONS):
-        raise TypeError(f"scatter: reduce = {reduce!r} does not take {', '.join(options)}")
+        raise errors.Problem(TypeError, "scatter", "reduce", reduce).saying(
+            f"reduce = {reduce!r} does not take {', '.join(options)}"
+        )
 
 
 def _of_any_kind(
     src: Any,
     index: Any,
-    plan: _Plan | None,
-    dim: Any,
-    out: Any,
-    dim_size: Any,
+    plan: Plan | None,
     reduce: Any,
+    dim: Any,
+    dim_size: Any,
     mode: Any,
-    include_self: Any,
-    fill_value: Any,
     ignore_index: Any,
-    exact: Any,
     dtype: Any,
-    options: dict[str, Any],
+    kept: dict[str, Any],
 ) -> Any:
-    """A scatter of values of a kind that becomes an array first, or along all axes."""
+    """A scatter of values of a kind that becomes an array first, or along all axes.
+
+    `kept` are the arguments that go on as they are.
+    """
     skipna = isinstance(reduce, str) and reduce.startswith("nan")
     name = reduce.removeprefix("nan") if isinstance(reduce, str) else ""
     name = _REDUCTIONS.get(name, name)
     name = _AGGREGATES.get(name, name)
     if plan is not None:
-        _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
+        refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
         index = plan
+    out, options = kept["out"], kept["options"]
 
-    def run(
-        src: Any,
-        index: Any,
-        reduces: list[Any],
-        dim: Any,
-        size: Any,
-        mode: Any,
-        ignore_index: Any,
-        dtype: Any,
-        weights: Any,
-        of_call: dict[str, Any],
-    ) -> tuple[Any, ...]:
-        is_plan = isinstance(index, _Plan)
-        made = _of_arrays(
-            src,
-            None if is_plan else index,
-            index if is_plan else None,
-            dim,
-            out,
-            size,
-            reduces[0],
-            mode,
-            include_self,
-            fill_value,
-            ignore_index,
-            exact,
-            dtype,
-            dict(options),
+    def run(src: Any, index: Any, reduces: list[Any], *rest: Any) -> tuple[Any, ...]:
+        plan, index = (index, None) if isinstance(index, Plan) else (None, index)
+        dim, size, mode, ignore_index, dtype, *_ = rest
+        own = kept | {"options": dict(options)}
+        return (
+            _of_arrays(src, index, plan, reduces[0], dim, size, mode, ignore_index, dtype, **own),
         )
-        return (made,)
 
-    skip = {"skipna": True} if skipna else {}
-    of_call = _options.with_some(options | {"fill_value": fill_value} | skip)
-    call = _Call(
-        "scatter",
-        run,
-        index,
-        [reduce],
-        [name],
-        dim,
-        dim_size,
-        mode,
-        ignore_index,
-        dtype,
-        None,
-        of_call,
+    of_call = options | {"fill_value": kept["fill_value"]} | ({"skipna": True} if skipna else {})
+    call = Call(
+        operator="scatter",
+        run=run,
+        index=index,
+        reduces=[reduce],
+        names=[name],
+        dim=dim,
+        size=dim_size,
+        mode=mode,
+        ignore_index=ignore_index,
+        dtype=dtype,
+        weights=None,
+        options=_options.with_some(of_call),
     )
     if out is not None:
-        return _any_kind.into(call, src, out)
-    return _any_kind.reduced(call, src, _of_index(index))[0]
+        return any_kind.into(call, src, out)
+    return any_kind.reduced(call, src, of_index(index))[0]
 
 
 def _of_arrays(
     src: Any,
     index: Any,
-    plan: _Plan | None,
-    dim: int,
-    out: Any,
-    dim_size: Any,
+    plan: Plan | None,
     reduce: Any,
+    dim: int,
+    dim_size: Any,
     mode: Any,
+    ignore_index: Any,
+    dtype: Any,
+    out: Any,
     include_self: Any,
     fill_value: Any,
-    ignore_index: Any,
     exact: Any,
-    dtype: Any,
     options: dict[str, Any],
 ) -> Any:
     """A scatter of arrays: those of NumPy and torch, lists, and all others with DLPack."""
@@ -430,50 +393,54 @@ def _of_arrays(
         name = _exact_reduction("scatter", reduce if name is None else name)
     options["fill_value"] = fill_value
     if plan is not None:
-        _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
+        refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
     if name is None:
         if not (isinstance(reduce, str) or callable(reduce)):
             _options.reductions(reduce, "scatter")
         options |= {} if dtype is None else {"dtype": dtype}
-        return _aggregate_groups(
+        return aggregate_groups(
             src, index, plan, dim, out, dim_size, reduce, mode, ignore_index, options
         )
     empty = None
     if dtype is not None:
         src = _in_dtype(src, name, out, dtype)
     if fill_value is not None and out is None:
-        _dtypes.check_fill("scatter", fill_value, src, [name])
+        dtypes.check_fill("scatter", fill_value, src, [name])
     if out is None and name != "assign":
-        own = _dtypes.name_of(src)
+        own = dtypes.name_of(src)
         if dtype is None and _follows_aggregate(name, own):
             options["exact"] = name.startswith("exact")
             name = _AGGREGATES[name]
-            return _aggregate_groups(
+            return aggregate_groups(
                 src, index, plan, dim, None, dim_size, name, mode, ignore_index, options
             )
-        if name in _NONE_IF_EMPTY and _dtypes.is_inexact(own):
-            empty = _math.nan
+        if name in _NONE_IF_EMPTY and dtypes.is_inexact(own):
+            empty = math.nan
     if plan is not None:
         return _scatter_by_plan(src, plan, dim, out, name, include_self, fill_value, empty)
     fill_value = empty if fill_value is None else fill_value
     sizes: tuple[int, ...] | None = None
-    if _keys.several(index):
+    if keys.several(index):
         if out is not None:
-            raise ValueError("scatter: several keys make a new array: out must be None")
-        axis_of_keys = _keys.axis_of("scatter", dim, src)
-        index, sizes = _keys.rows("scatter", index, dim_size, mode, ignore_index)
-        dim_size, mode, ignore_index = _math.prod(sizes), "drop", None
+            raise errors.Problem(ValueError, "scatter", "out").saying(
+                "several keys make a new array: out must be None"
+            )
+        axis_of_keys = keys.axis_of("scatter", dim, src)
+        index, sizes = keys.rows("scatter", index, dim_size, mode, ignore_index)
+        dim_size, mode, ignore_index = math.prod(sizes), "drop", None
     result = _scatter_by_index(
         src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
     )
-    return result if sizes is None else _keys.unfold(result, axis_of_keys, sizes)
+    return result if sizes is None else keys.unfold(result, axis_of_keys, sizes)
 
 
 def _in_dtype(src: Any, name: str, out: Any, dtype: Any) -> Any:
     """The values in the dtype that the caller asks for, which is then the result's."""
     if out is not None:
-        raise ValueError("scatter: dtype is that of a new array: out must be None")
-    return _dtypes.converted("scatter", src, dtype, [name])
+        raise errors.Problem(ValueError, "scatter", "dtype").saying(
+            "dtype is that of a new array: out must be None"
+        )
+    return dtypes.converted("scatter", src, dtype, [name])
 
 
 def _follows_aggregate(name: str, dtype: str) -> bool:
@@ -485,8 +452,8 @@ def _follows_aggregate(name: str, dtype: str) -> bool:
     if name in ("amin", "amax"):
         return dtype.startswith("complex")
     if name in ("mean", "exact_mean"):
-        return _dtypes.is_whole(dtype)
-    return _dtypes.is_narrow(dtype)
+        return dtypes.is_whole(dtype)
+    return dtypes.is_narrow(dtype)
 
 
 def _scatter_by_index(
@@ -503,31 +470,21 @@ def _scatter_by_index(
 ) -> Any:
     """A scatter with a reduction of the engine."""
     try:
-        if operators := _torch_operators(src, out):
+        if operators := torch_operators(src, out):
             return operators.own.scatter(
                 src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
             )
         return _scatter(
-            src,
-            index,
-            dim,
-            out,
-            dim_size,
-            name,
-            mode,
-            include_self,
-            fill_value,
-            ignore_index,
-            False,
+            src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
         )
     except (TypeError, ValueError) as error:
-        _explain_swapped(error, src, index)
+        explain_swapped(error, src, index)
         raise
 
 
 def _scatter_by_plan(
     src: Any,
-    plan: _Plan,
+    plan: Plan,
     dim: Any,
     out: Any,
     name: Any,
@@ -536,7 +493,7 @@ def _scatter_by_plan(
     empty: Any,
 ) -> Any:
     """The same with a plan; cells without elements hold `empty` if there is no fill value."""
-    operators = _torch_operators(src, out)
+    operators = torch_operators(src, out)
     direct, into, keeps_self = fill_value is None, out, include_self
     if direct and empty is not None and plan.touched < plan.size:
         # A plan has no fill value. Without the cells' own values, those of untouched ones stay.
@@ -548,174 +505,29 @@ def _scatter_by_plan(
     if direct and out is None and operators.plan.supports(src):
 
         def by_index(_: Any, src: Any) -> Any:
-            rows = _plan_as_index(plan)
+            rows = plan_as_index(plan)
             return operators.own.scatter(
                 src, rows, dim, None, plan.size, name, "drop", include_self, fill_value, None
             )
 
         return operators.plan.scatter(plan, into, src, dim, name, keeps_self, by_index)
-    rows, size = _plan_as_index(plan), plan.size if out is None else None
+    rows, size = plan_as_index(plan), plan.size if out is None else None
     return _scatter_by_index(
         src, rows, dim, out, size, name, "drop", include_self, fill_value, None
     )
 
 
-def _filled(src: Any, plan: _Plan, dim: Any, fill_value: float) -> Any:
+def _filled(src: Any, plan: Plan, dim: Any, fill_value: float) -> Any:
     """A result that holds the fill value; None for arrays that cannot be reduced into."""
-    torch = _sys.modules.get("torch")
+    torch = sys.modules.get("torch")
     is_torch = torch is not None and isinstance(src, torch.Tensor)
-    if not is_torch and (type(src) is not _np.ndarray or not src.dtype.isnative):
+    if not is_torch and (type(src) is not np.ndarray or not src.dtype.isnative):
         return None
     shape, axis = list(src.shape), dim
     if not -len(shape) <= axis < len(shape):
         return None
     shape[axis] = plan.size
-    return src.new_full(shape, fill_value) if is_torch else _np.full(shape, fill_value, src.dtype)
-
-
-def gather(
-    src: Values | Numbers,
-    index: ArrayLike | None,
-    dim: SupportsIndex | None = -1,
-    *,
-    mode: Mode = "error",
-    fill_value: Any = None,
-    ignore_index: int | None = None,
-    plan: _Plan | None = None,
-    axis: SupportsIndex | EllipsisType | None = ...,
-    progress: bool | Callable[[int, int], object] = False,
-) -> Values:
-    """Pick the elements of `src` that `index` names along `dim`; the inverse of `scatter`.
-
-    Parameters
-    ----------
-    src : array
-        What to read from: one or more dimensions, any dtype. Or another kind that
-        `strew.aggregate` takes.
-    index : array of int, or None
-        Of any integer dtype. A 1-d index takes whole slices. Any other index has `src`'s rank, and
-        both are broadcast apart from `dim`. The result has the index's size along `dim`. None if
-        `plan` is given.
-    dim, axis : int or None
-        As for `scatter`. None: the index, of any shape, names elements of `src` in row-major order,
-        and the result has its shape.
-    mode, ignore_index, plan
-        As for `scatter`.
-    fill_value : number, optional
-        The result for an index that is dropped: by default 0, and missing for kinds of `src` that
-        have missing values.
-    progress : bool or callable
-        Whether to show how far the run is, as `strew.progress` does.
-
-    Returns
-    -------
-    array
-        A new array of `src`'s dtype and kind; bits are copied. Torch tensors have derivatives.
-
-    Raises
-    ------
-    IndexError, ValueError, TypeError
-        As for `scatter`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import strew
-    >>> src = np.array([[1, 2], [3, 4]])
-    >>> strew.gather(src, [1, 1, 0], 0)
-    array([[3, 4],
-           [3, 4],
-           [1, 2]])
-    >>> strew.gather(src, [[1], [-1]], 1, mode="drop", fill_value=7)
-    array([[2],
-           [7]])
-    """
-    if progress is not False:
-        named: dict[str, Any] = {"mode": mode, "fill_value": fill_value, "plan": plan, "axis": axis}
-        again: Any = gather
-        with _progress(progress):
-            return again(src, index, dim, ignore_index=ignore_index, **named)
-    begun = _log.clock() if _is_logged() else 0.0
-    if axis is not ...:
-        dim = _one_of("gather", ("dim", "axis"), (dim, axis), -1, ...)
-    if dim is None or _needed(src, index):
-        made = _gather_any_kind(src, index, dim, mode, fill_value, ignore_index, plan)
-        if begun:
-            _log.call("gather", begun, src=src, index=index, plan=plan, result=made)
-        return made
-    if type(dim) is not int:
-        dim = _options.integer("dim", dim, operator="gather")
-    if fill_value is not None:
-        _dtypes.check_fill("gather", fill_value, src, ["gather"])
-    try:
-        if plan is not None:
-            _refuse_index_arguments("gather", index, None, mode, ignore_index)
-            made = _gather_by_plan(src, plan, dim, fill_value)
-        elif operators := _torch_operators(src):
-            made = operators.own.gather(src, index, dim, mode, fill_value, ignore_index)
-        else:
-            made = _gather(src, index, dim, mode, fill_value, ignore_index)
-    except (IndexError, TypeError, ValueError) as error:
-        _explain(error, "gather", index, mode)
-        raise
-    if begun:
-        _log.call("gather", begun, src=src, index=index, plan=plan, result=made)
-    return made
-
-
-def _gather_any_kind(
-    src: Any,
-    index: Any,
-    dim: Any,
-    mode: Any,
-    fill_value: Any,
-    ignore_index: Any,
-    plan: _Plan | None,
-) -> Any:
-    """A gather from values of a kind that becomes an array first, or along all axes."""
-
-    def run(src: Any, index: Any, dim: Any, fill_value: Any) -> Any:
-        shape = None
-        if dim is None:
-            src, _ = _flat.values(src)
-            shape, index = _index_of_all(index)
-        made = gather(
-            src,
-            index,
-            0 if dim is None else dim,
-            mode=mode,
-            fill_value=fill_value,
-            ignore_index=ignore_index,
-            plan=plan,
-        )
-        return made if shape is None else made.reshape(shape)
-
-    return _any_kind.gathered(run, src, index, dim, mode, fill_value)
-
-
-def _gather_by_plan(src: Any, plan: _Plan, dim: int, fill_value: Any) -> Any:
-    """A gather with the index of a plan."""
-    operators = _torch_operators(src)
-    if fill_value is None and not operators:
-        return plan.gather(src, dim=dim)
-
-    def by_index(src: Any) -> Any:
-        rows = _plan_as_index(plan)
-        if operators:
-            return operators.own.gather(src, rows, dim, "drop", fill_value, None)
-        return _gather(src, rows, dim, "drop", fill_value, None)
-
-    if fill_value is None and operators.plan.supports(src):
-        return operators.plan.gather(plan, src, dim, by_index)
-    return by_index(src)
-
-
-def _index_of_all(index: Any) -> tuple[tuple[int, ...] | None, Any]:
-    """The shape of an index for all elements, and the index as a 1-d array."""
-    if index is None:
-        return None, None
-    array = index if hasattr(index, "reshape") else _dtypes.as_array(index)
-    return tuple(array.shape), array.reshape(-1)
+    return src.new_full(shape, fill_value) if is_torch else np.full(shape, fill_value, src.dtype)
 
 
 def _exact_reduction(operator: str, reduce: Any) -> str:
@@ -723,29 +535,30 @@ def _exact_reduction(operator: str, reduce: Any) -> str:
     if reduce in ("exact_sum", "exact_mean"):
         return str(reduce)
     if reduce not in ("sum", "mean"):
-        raise ValueError(
-            f"{operator}: reduce = {reduce!r} has no exact form: only sum and mean have"
+        raise errors.Problem(ValueError, operator, "reduce", reduce).saying(
+            f"reduce = {reduce!r} has no exact form: only sum and mean have"
         )
     return f"exact_{reduce}"
 
 
-def _explain(error: Exception, called: str, index: Any, mode: Any) -> None:
+def explain(error: Exception, called: str, index: Any, mode: Any) -> None:
     """Names the function that was called in an error, and says what helps."""
     for inner in ("Plan", "aggregate"):
-        _errors.rename(error, inner, called)
-    _errors.explain_outside(error, mode)
-    if isinstance(index, _Plan):
-        _errors.add(error, "a plan is passed as plan=, with index=None")
+        errors.rename(error, inner, called)
+    errors.explain_outside(error, mode)
+    if isinstance(index, Plan):
+        errors.add(error, "a plan is passed as plan=, with index=None")
 
 
-def _refuse_index_arguments(
+def refuse_index_arguments(
     name: str, index: Any, dim_size: Any, mode: str, ignore_index: Any
 ) -> None:
     """Raises for arguments about the index beside a plan, which has its own."""
     if index is not None:
-        raise ValueError(f"{name}: a plan has its own index: pass index=None with plan")
+        raise errors.Problem(ValueError, name, "index").saying(
+            "a plan has its own index: pass index=None with plan"
+        )
     if dim_size is not None or ignore_index is not None or mode != "error":
-        raise ValueError(
-            f"{name}: dim_size, mode and ignore_index cannot be combined with plan, which has its "
-            "own"
+        raise errors.Problem(ValueError, name, "plan").saying(
+            "dim_size, mode and ignore_index cannot be combined with plan, which has its own"
         )

@@ -11,30 +11,28 @@ strew.aggregate(frame, by=keys, reduce=wanted)
 
 from __future__ import annotations
 
-import difflib as _difflib
-import sys as _sys
+import difflib
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-import numpy as _np
+import numpy as np
 
-from .._arrays.frames import find as _find
-from .._arrays.kinds import Groups as _Groups
-from .._arrays.kinds import Made as _Made
-from .._arrays.kinds import find as _find_column
-from .._arrays.lines import plan_as_index as _plan_as_index
-from .._groups import any_kind as _any_kind
-from .._groups import by as _keys_of
+from .._arrays.frames import find
+from .._arrays.kinds import find as find_column
+from .._arrays.kinds._held import Groups, Made
+from .._arrays.lines import plan_as_index
+from .._groups import any_kind
+from .._groups import by as keys_of
 from .._groups.factorize import columns as _columns
-from .._groups.factorize import numbered as _numbered
-from .._groups.key_columns import column as _key_column
-from .._groups.long_line import Call as _Call
+from .._groups.factorize import numbered
+from .._groups.key_columns import column as key_column
+from .._groups.long_line import Call
 from .._groups.long_line import names_of as _names_of
-from .._groups.reduce import PER_VALUE as _PER_VALUE
-from .._groups.reduce import of_arrays as _of_arrays
-from .._native import errors as _errors
+from .._groups.reduce import PER_VALUE, of_arrays
+from .._native import errors
 from .._native import options as _options
-from .._strew import Plan as _Plan
+from .._strew import Plan
 
 if TYPE_CHECKING:
     from typing import Any
@@ -48,7 +46,7 @@ _PICKED = frozenset("min max first last nth mode".split())
 _UNORDERED = frozenset("first last nth count len".split())
 
 
-class GroupPlan(_Plan):
+class GroupPlan(Plan):
     """A `strew.Plan` of the groups of keys, which it knows: what `strew.group` gives.
 
     Attributes
@@ -58,7 +56,7 @@ class GroupPlan(_Plan):
     """
 
     keys: Any
-    labels: _Groups
+    labels: Groups
 
     def __reduce__(self) -> Any:
         return _again, (self.to_bytes(), self.keys, self.labels)
@@ -68,16 +66,16 @@ class GroupPlan(_Plan):
 GroupPlan.__module__ = "strew"
 
 
-def _planned(index: Any, keys: Any, labels: _Groups) -> GroupPlan:
+def _planned(index: Any, keys: Any, labels: Groups) -> GroupPlan:
     plan = GroupPlan(index, labels.count, mode="drop")
     # Columns of all rows are not needed any more.
-    plan.keys, plan.labels = keys, _Groups(labels.names, (), labels.keys, labels.count)
+    plan.keys, plan.labels = keys, Groups(labels.names, (), labels.keys, labels.count)
     return plan
 
 
-def _again(data: bytes, keys: Any, labels: _Groups) -> GroupPlan:
-    read = _Plan.from_bytes(data)
-    index = _np.asarray(read.gather(_np.arange(1, read.size + 1))) - 1
+def _again(data: bytes, keys: Any, labels: Groups) -> GroupPlan:
+    read = Plan.from_bytes(data)
+    index = np.asarray(read.gather(np.arange(1, read.size + 1))) - 1
     return _planned(index, keys, labels)
 
 
@@ -112,20 +110,18 @@ def group(frame: Any, by: Any = None) -> GroupPlan:
     (['AA', 'UA'], [2.0, 6.0])
     """
     if by is None:
-        with _errors.called("aggregate: by", "group"):
-            index, keys, labels = _keys_of.of_keys(frame)
-        return _planned(index, keys, labels)
-    with _errors.called("aggregate", "group"):
-        reader = _find(frame)
+        return _planned(*keys_of.of_keys(frame, "group", None))
+    with errors.called("aggregate", "group"):
+        reader = find(frame)
         if reader is None:
             kind = type(frame).__name__
-            raise TypeError(
-                f"aggregate: frame is a {kind}: by= names columns of a frame of pandas, Polars or "
-                "pyarrow; keys alone are passed as group(keys)"
+            raise errors.Problem(TypeError, "aggregate", "frame").saying(
+                f"frame is a {kind}: by= names columns of a frame of pandas, Polars or pyarrow; "
+                "keys alone are passed as group(keys)"
             )
         read = reader(frame)
         found = _read_keys(read, by)
-        labels = _Groups(found.names, (), [one.labels(found.first) for one in found.columns])
+        labels = Groups(found.names, (), [one.labels(found.first) for one in found.columns])
         labels.count = len(found.first)
         return _planned(found.index, read.made(found.taken(), per_row=False), labels)
 
@@ -169,10 +165,10 @@ def aggregate(
 ) -> Any:
     """The groups of a frame's rows as a frame; `strew.aggregate` describes the arguments."""
     if dim not in (0, None):
-        raise ValueError(
-            f"aggregate: dim = {dim!r}: a frame is reduced along its rows: it must be 0"
+        raise errors.Problem(ValueError, "aggregate", "dim", dim).saying(
+            f"dim = {dim!r}: a frame is reduced along its rows", "it must be 0"
         )
-    frame = cast("Any", _find(src))(src)
+    frame = cast("Any", find(src))(src)
     keys: _Keys | None = None
     shown: dict[Any, Any] = {}
     if by is not None:
@@ -180,14 +176,16 @@ def aggregate(
         index, size, mode = keys.index, len(keys.first), "drop"
         shown = keys.taken()
     elif isinstance(index, GroupPlan):
-        known = _find(index.keys)
+        known = find(index.keys)
         if known is not None:
             of_keys = known(index.keys)
             shown = {name: of_keys.column(name) for name in of_keys.names}
     elif isinstance(index, str) or (
         isinstance(index, list) and index and all(isinstance(one, str) for one in index)
     ):
-        raise TypeError(f"aggregate: index = {index!r}: names of columns are passed as by=")
+        raise errors.Problem(TypeError, "aggregate", "index", index).saying(
+            f"index = {index!r}: names of columns are passed as by="
+        )
     used = set(shown) if keys is None else set(keys.names)
     if isinstance(weights, str) or (weights is not None and _is_name(frame, weights)):
         used |= {weights}
@@ -199,16 +197,16 @@ def aggregate(
     if per_row and keys is not None:
         shown = {name: one.given for name, one in zip(keys.names, keys.columns, strict=True)}
     elif per_row and shown:
-        rows = _np.asarray(_plan_as_index(index))
+        rows = np.asarray(plan_as_index(index))
         shown = {name: _at(column, rows) for name, column in shown.items()}
     found: dict[int, list[tuple[Any, Any]]] = {}
     for column in dict.fromkeys(one.column for one in wanted):
         places = [at for at, one in enumerate(wanted) if one.column == column]
         reduces = [wanted[at].reduce for at in places]
         values = _stand_in(frame) if column is None else _column(frame, "reduce", column)
-        call = _Call(
+        call = Call(
             operator="aggregate",
-            run=_of_arrays,
+            run=of_arrays,
             index=index,
             reduces=reduces,
             names=_names_of(reduces),
@@ -220,13 +218,13 @@ def aggregate(
             weights=None if column is None else weights,
             options=options,
         )
-        with _errors.of_column(column):
+        with errors.of_column(column):
             results = _reduced(call, values)
         for at, (kind, result) in zip(places, results, strict=True):
             if per_row and not kind.nullable:
                 result = _without_group(result, index)
             parts = _parts(wanted[at], result, options)
-            found[at] = [(name, kind.out(part, _Groups())) for name, part in parts]
+            found[at] = [(name, kind.out(part, Groups())) for name, part in parts]
     made = dict(shown)
     for at in range(len(wanted)):
         for name, column in found[at]:
@@ -240,20 +238,20 @@ def _at(column: Any, rows: Any) -> Any:
     """The entries of a column at some rows; missing where a row is negative."""
     none = rows < 0
     if not none.any():
-        return _key_column(column).taken(rows)
+        return key_column(column).taken(rows)
     # A table without rows has none to stand for what is missing.
     if not len(column):
-        raise ValueError(
-            "aggregate: index has no groups, so the rows have no keys: pass the keys as by="
+        raise errors.Problem(ValueError, "aggregate", "index").saying(
+            "index has no groups, so the rows have no keys: pass the keys as by="
         )
-    return _without(_key_column(column).taken(_np.where(none, 0, rows)), none)
+    return _without(key_column(column).taken(np.where(none, 0, rows)), none)
 
 
-def _reduced(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
+def _reduced(call: Call, column: Any) -> list[tuple[Any, Made]]:
     """The results of a column, and the kind that makes columns of them."""
-    if _find_column(column) is not None:
+    if find_column(column) is not None:
         try:
-            return _any_kind.made(call, column)
+            return any_kind.made(call, column)
         except TypeError:
             if not set(call.names) <= _OF_TEXT or call.weights is not None:
                 _check_names(call)
@@ -261,32 +259,32 @@ def _reduced(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
     return _of_text(call, column)
 
 
-def _check_names(call: _Call) -> None:
+def _check_names(call: Call) -> None:
     """Raises if a reduction is none, whatever the values are."""
-    nothing = _np.zeros(0), _np.zeros(0, _np.int64)
+    nothing = np.zeros(0), np.zeros(0, np.int64)
     named = [one for one in call.reduces if isinstance(one, str)]
-    _of_arrays(*nothing, named, 0, 0, "error", None, None, None, _options.PLAIN)
+    of_arrays(*nothing, named, 0, 0, "error", None, None, None, _options.PLAIN)
 
 
-def _of_text(call: _Call, column: Any) -> list[tuple[Any, _Made]]:
+def _of_text(call: Call, column: Any) -> list[tuple[Any, Made]]:
     """Results of values that are no numbers, by the numbers that their order gives them."""
-    keys = _key_column(column)
+    keys = key_column(column)
     if set(call.names) <= _UNORDERED:
         # These need no order: the number of a value is its row.
-        first = _np.arange(len(column))
-        values = _np.ma.MaskedArray(first, _is_missing(column))
+        first = np.arange(len(column))
+        values = np.ma.MaskedArray(first, _is_missing(column))
     else:
         try:
             numbers, first = keys.numbered()
         except TypeError as error:
             named = ", ".join(name for name in call.names if name not in _UNORDERED)
-            raise TypeError(
-                f"aggregate: {named}: these values have no order that tells which is the smallest "
-                "or whether two are equal"
+            raise errors.Problem(TypeError, "aggregate", "reduce").saying(
+                f"{named}: these values have no order that tells which is the smallest or "
+                "whether two are equal"
             ) from error
-        values = _np.ma.MaskedArray(numbers, numbers < 0)
+        values = np.ma.MaskedArray(numbers, numbers < 0)
     found = []
-    for name, (kind, made) in zip(call.names, _any_kind.made(call, values), strict=True):
+    for name, (kind, made) in zip(call.names, any_kind.made(call, values), strict=True):
         if name in _PICKED:
             kind = _Picked(keys, first)
         found.append((kind, made))
@@ -301,9 +299,9 @@ class _Picked:
     def __init__(self, keys: Any, first: Any) -> None:
         self.keys, self.first = keys, first
 
-    def out(self, made: _Made, groups: _Groups) -> Any:
+    def out(self, made: Made, groups: Groups) -> Any:
         none = made.missing
-        places = _np.append(self.first, 0)[made.values]
+        places = np.append(self.first, 0)[made.values]
         column = self.keys.taken(places)
         return column if none is None or not none.any() else _without(column, none)
 
@@ -316,17 +314,17 @@ class _Like:
     def __init__(self, column: Any) -> None:
         self.column = column
 
-    def out(self, made: _Made, groups: _Groups) -> Any:
+    def out(self, made: Made, groups: Groups) -> Any:
         return _numbers_like(self.column, made.values)
 
 
 def _numbers_like(column: Any, values: Any) -> Any:
     module = type(column).__module__.partition(".")[0]
     if module == "polars":
-        pl: Any = _sys.modules["polars"]
+        pl: Any = sys.modules["polars"]
         return pl.Series(values)
     if module == "pyarrow":
-        pa: Any = _sys.modules["pyarrow"]
+        pa: Any = sys.modules["pyarrow"]
         return pa.array(values)
     return values
 
@@ -337,69 +335,69 @@ def _is_missing(column: Any) -> Any:
     if module == "polars":
         return column.is_null().to_numpy()
     if module == "pyarrow":
-        return _np.asarray(column.is_null())
-    pandas: Any = _sys.modules["pandas"]
-    return _np.asarray(pandas.isna(column))
+        return np.asarray(column.is_null())
+    pandas: Any = sys.modules["pandas"]
+    return np.asarray(pandas.isna(column))
 
 
 def _without(column: Any, missing: Any) -> Any:
     """A column with missing values at some places."""
     module = type(column).__module__.partition(".")[0]
     if module == "polars":
-        pl: Any = _sys.modules["polars"]
+        pl: Any = sys.modules["polars"]
         return pl.select(pl.when(pl.Series(~missing)).then(column)).to_series()
     if module == "pyarrow":
-        pa: Any = _sys.modules["pyarrow"]
-        return column.take(pa.array(_np.arange(len(missing)), mask=missing))
-    return column.array.take(_np.where(missing, -1, _np.arange(len(missing))), allow_fill=True)
+        pa: Any = sys.modules["pyarrow"]
+        return column.take(pa.array(np.arange(len(missing)), mask=missing))
+    return column.array.take(np.where(missing, -1, np.arange(len(missing))), allow_fill=True)
 
 
 def _stand_in(frame: Frame) -> Any:
     """Values for the rows: a column of any kind of the frame's library."""
-    return _numbers_like(frame.at(0), _np.zeros(frame.rows, _np.uint8)) if frame.names else None
+    return _numbers_like(frame.at(0), np.zeros(frame.rows, np.uint8)) if frame.names else None
 
 
 def _per_row(wanted: list[_Wanted]) -> bool:
     """Whether there is one result for each row."""
-    per_row = [isinstance(one.reduce, str) and one.reduce in _PER_VALUE for one in wanted]
+    per_row = [isinstance(one.reduce, str) and one.reduce in PER_VALUE for one in wanted]
     if any(per_row) and not all(per_row):
         names = [one.reduce for one in wanted]
         each, other = names[per_row.index(True)], names[per_row.index(False)]
-        raise ValueError(
-            f"aggregate: {each!r} has one result for each row, and {other!r} one for each group: "
-            "one frame cannot hold both"
+        raise errors.Problem(ValueError, "aggregate", "reduce").saying(
+            f"{each!r} has one result for each row, and {other!r} one for each group: one "
+            "frame cannot hold both"
         )
     return any(per_row)
 
 
-def _without_group(made: _Made, index: Any) -> _Made:
+def _without_group(made: Made, index: Any) -> Made:
     """Results of rows, of which those without a group have none: integers become floats."""
-    if made.values.dtype.kind not in "iub" or isinstance(index, _Plan):
+    if made.values.dtype.kind not in "iub" or isinstance(index, Plan):
         return made
-    none = _np.asarray(index) < 0
-    return _Made(made.values.astype(_np.float64), none, made.axes) if none.any() else made
+    none = np.asarray(index) < 0
+    return Made(made.values.astype(np.float64), none, made.axes) if none.any() else made
 
 
-def _parts(wanted: _Wanted, made: _Made, options: dict[str, Any]) -> list[tuple[Any, _Made]]:
+def _parts(wanted: _Wanted, made: Made, options: dict[str, Any]) -> list[tuple[Any, Made]]:
     """A result of several columns, such as those of several fractions, column by column."""
     name = wanted.result
     if made.values.ndim == 1:
         return [(name, made)]
     if made.values.ndim != 2:
-        raise ValueError(
-            f"aggregate: {wanted.reduce!r} makes results of {made.values.ndim - 1} dimensions"
+        raise errors.Problem(ValueError, "aggregate", "reduce", wanted.reduce).saying(
+            f"{wanted.reduce!r} makes results of {made.values.ndim - 1} dimensions"
         )
     values, missing = made.values, made.missing
     if "quantile" in made.axes:
         q = options["q"]
-        names = [f"{name}_{one:g}" for one in q] if _np.ndim(q) == 1 else []
+        names = [f"{name}_{one:g}" for one in q] if np.ndim(q) == 1 else []
         names = names or [f"{name}_{at}" for at in range(len(values))]
     else:
         values, missing = values.T, None if missing is None else missing.T
         names = [f"{name}[{at}]" for at in range(len(values))]
     lost = [None] * len(values) if missing is None else list(missing)
     return [
-        (one, _Made(_np.ascontiguousarray(part), none, ["group"]))
+        (one, Made(np.ascontiguousarray(part), none, ["group"]))
         for one, part, none in zip(names, values, lost, strict=True)
     ]
 
@@ -417,21 +415,21 @@ def _column(frame: Frame, argument: str, name: Any) -> Any:
     """A column by its name."""
     names = frame.names
     if names.count(name) > 1:
-        raise ValueError(
-            f"aggregate: {argument} names the column {name!r}, of which there are "
-            f"{names.count(name)}: their names must differ"
+        raise errors.Problem(ValueError, "aggregate", argument, name).saying(
+            f"{argument} names the column {name!r}, of which there are {names.count(name)}: "
+            "their names must differ"
         )
     if name in names:
         return frame.column(name)
     level = frame.level(name)
     if level is not None:
         return level
-    close = _difflib.get_close_matches(str(name), map(str, names), 1)
+    close = difflib.get_close_matches(str(name), map(str, names), 1)
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
     shown = f"the columns are {shown}" if names else "the frame has no columns"
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ValueError(
-        f"aggregate: {argument} names the column {name!r}, which is not there: {shown}{hint}"
+    raise errors.Problem(ValueError, "aggregate", argument, name).saying(
+        f"{argument} names the column {name!r}, which is not there: {shown}{hint}"
     )
 
 
@@ -439,15 +437,17 @@ def _read_keys(frame: Frame, by: Any) -> _Keys:
     """The keys of a frame's rows."""
     names, columns = _named(frame, by)
     if len(set(names)) < len(names):
-        raise ValueError(f"aggregate: by names the columns {names}: they must differ")
+        raise errors.Problem(ValueError, "aggregate", "by").saying(
+            f"by names the columns {names}: they must differ"
+        )
     try:
-        index, first, read = _numbered(columns)
+        index, first, read = numbered(columns)
     except (TypeError, ValueError) as error:
-        _errors.rename(error, "factorize", "aggregate: by")
+        errors.rename(error, "factorize", "aggregate", "by")
         raise
     if len(index) != frame.rows:
-        raise ValueError(
-            f"aggregate: by has {len(index)} keys: it must have {frame.rows}, one for each row"
+        raise errors.Problem(ValueError, "aggregate", "by").saying(
+            f"by has {len(index)} keys", f"it must have {frame.rows}, one for each row"
         )
     return _Keys(names, read, index, first)
 
@@ -457,7 +457,9 @@ def _named(frame: Frame, by: Any) -> tuple[list[Any], list[Any]]:
     if isinstance(by, str) or _is_name(frame, by):
         return [by], [_column(frame, "by", by)]
     if callable(by) and not hasattr(by, "__len__"):
-        raise TypeError("aggregate: by is a function: it must be names of columns, or keys")
+        raise errors.Problem(TypeError, "aggregate", "by").saying(
+            "by is a function", "it must be names of columns, or keys"
+        )
     if isinstance(by, (list, tuple)) and by:
         is_name = [isinstance(one, str) or _is_name(frame, one) for one in by]
         if any(is_name) and (all(is_name) or len(by) != frame.rows):
@@ -506,16 +508,16 @@ def _wanted(frame: Frame, reduce: Any, used: set[Any]) -> list[_Wanted]:
             given = (given.column, given.aggfunc)
         if isinstance(given, tuple):
             if len(given) != 2:
-                raise ValueError(
-                    f"aggregate: reduce[{name!r}] = {given!r}: a tuple must be a column and a "
-                    "reduction; several reductions of a column are a list"
+                raise errors.Problem(ValueError, "aggregate", "reduce").saying(
+                    f"reduce[{name!r}] = {given!r}: a tuple must be a column and a reduction; "
+                    "several reductions of a column are a list"
                 )
             column, one = given
             _column(frame, f"reduce[{name!r}]", column)
             if not (isinstance(one, str) or callable(one)):
-                raise TypeError(
-                    f"aggregate: reduce[{name!r}] = {given!r}: its second entry must be the name "
-                    "of a reduction, or a function"
+                raise errors.Problem(TypeError, "aggregate", "reduce").saying(
+                    f"reduce[{name!r}] = {given!r}: its second entry must be the name of a "
+                    "reduction, or a function"
                 )
             found.append(_Wanted(column, one, name))
         elif isinstance(given, str) and given == "len" and not _is_name(frame, name):
@@ -552,7 +554,7 @@ def _distinct(wanted: list[_Wanted]) -> list[_Wanted]:
 def _of_one_name(name: Any, is_key: bool) -> ValueError:
     """The error of results that have one name."""
     what = "a key and a result" if is_key else "two columns of the result"
-    return ValueError(
-        f"aggregate: {what} have the name {name!r}: name the results, as in "
+    return errors.Problem(ValueError, "aggregate", "reduce", name).saying(
+        f"{what} have the name {name!r}: name the results, as in "
         'reduce={"name": ("column", "mean")}'
     )

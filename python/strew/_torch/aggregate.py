@@ -45,7 +45,7 @@ from .. import torch as strew_torch
 from .._arrays.lines import plan_as_index as _plan_as_index
 from .._native.options import NAMES as _OPTIONS
 from .._own.aggregate import aggregate as strew_aggregate
-from .._own.scatter import gather as strew_gather
+from .._own.gather import gather as strew_gather
 from .._own.scatter import scatter as strew_scatter
 from .._strew import Plan, _aggregate, _members
 from .registry import expect_one_forward_mode, has_derivative, is_eager

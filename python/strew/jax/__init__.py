@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._arrays.dispatch import of_jax as _of_jax
+from .._native.functions import like as _like
 from .._strew import Operator as _Operator
 from . import ops as ops
 from ._index import applied as _applied
@@ -54,11 +55,7 @@ __all__ = [
 
 _at_set = _Operator("jax.at_set")
 _at_add = _Operator("jax.at_add")
-_at_subtract = _Operator("jax.at_subtract")
 _at_multiply = _Operator("jax.at_multiply")
-_at_divide = _Operator("jax.at_divide")
-_at_min = _Operator("jax.at_min")
-_at_max = _Operator("jax.at_max")
 _at_get = _Operator("jax.at_get")
 
 
@@ -115,16 +112,29 @@ def at_set(
     return _updated(_at_set, x, indices, y, mode, wrap_negative_indices)
 
 
-def at_add(
-    x: Array | Numbers,
-    indices: _Index,
-    y: ArrayLike,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: _Mode | None = None,
-    wrap_negative_indices: bool = True,
-) -> Array:
+def _updating(name: str) -> Callable[..., Any]:
+    operator = _Operator(f"jax.{name}")
+
+    def function(
+        x: Any,
+        indices: Any,
+        y: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Any:
+        return _updated(operator, x, indices, y, mode, wrap_negative_indices)
+
+    return function
+
+
+_at = _like(at_set, _updating)
+
+
+@_at
+def at_add() -> None:
     """Copy `x` and add to the indexed elements: ``x.at[indices].add(y)``.
 
     Several updates of an element add up. See `at_set`.
@@ -134,19 +144,10 @@ def at_add(
     >>> strew.jax.at_add(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
     array([31,  2,  3])
     """
-    return _updated(_at_add, x, indices, y, mode, wrap_negative_indices)
 
 
-def at_subtract(
-    x: Array | Numbers,
-    indices: _Index,
-    y: ArrayLike,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: _Mode | None = None,
-    wrap_negative_indices: bool = True,
-) -> Array:
+@_at
+def at_subtract() -> None:
     """Copy `x` and subtract from the indexed elements: ``x.at[indices].subtract(y)``; see `at_add`.
 
     >>> import numpy as np
@@ -154,19 +155,10 @@ def at_subtract(
     >>> strew.jax.at_subtract(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
     array([-29,   2,   3])
     """
-    return _updated(_at_subtract, x, indices, y, mode, wrap_negative_indices)
 
 
-def at_multiply(
-    x: Array | Numbers,
-    indices: _Index,
-    y: ArrayLike,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: _Mode | None = None,
-    wrap_negative_indices: bool = True,
-) -> Array:
+@_at
+def at_multiply() -> None:
     """Copy `x` and multiply the indexed elements: ``x.at[indices].multiply(y)``; see `at_add`.
 
     >>> import numpy as np
@@ -174,7 +166,6 @@ def at_multiply(
     >>> strew.jax.at_multiply(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
     array([200,   2,   3])
     """
-    return _updated(_at_multiply, x, indices, y, mode, wrap_negative_indices)
 
 
 def at_power(
@@ -201,16 +192,8 @@ def at_power(
     return _powers(_at_multiply, _at_set, x, indices, y, mode, wrap_negative_indices)
 
 
-def at_divide(
-    x: Array | Numbers,
-    indices: _Index,
-    y: ArrayLike,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: _Mode | None = None,
-    wrap_negative_indices: bool = True,
-) -> Array:
+@_at
+def at_divide() -> None:
     """Copy `x` and divide the indexed elements: ``x.at[indices].divide(y)``.
 
     Not for integers. See `at_add`.
@@ -220,19 +203,10 @@ def at_divide(
     >>> strew.jax.at_divide(np.array([8.0, 2.0]), np.array([0, 0]), np.array([2.0, 2.0]))
     array([2., 2.])
     """
-    return _updated(_at_divide, x, indices, y, mode, wrap_negative_indices)
 
 
-def at_min(
-    x: Array | Numbers,
-    indices: _Index,
-    y: ArrayLike,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: _Mode | None = None,
-    wrap_negative_indices: bool = True,
-) -> Array:
+@_at
+def at_min() -> None:
     """Copy `x` and take the minimum with the indexed elements: ``x.at[indices].min(y)``.
 
     A minimum with NaN is NaN. See `at_add`.
@@ -242,19 +216,10 @@ def at_min(
     >>> strew.jax.at_min(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, -20]))
     array([-20,   2,   3])
     """
-    return _updated(_at_min, x, indices, y, mode, wrap_negative_indices)
 
 
-def at_max(
-    x: Array | Numbers,
-    indices: _Index,
-    y: ArrayLike,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: _Mode | None = None,
-    wrap_negative_indices: bool = True,
-) -> Array:
+@_at
+def at_max() -> None:
     """Copy `x` and take the maximum with the indexed elements: ``x.at[indices].max(y)``.
 
     A maximum with NaN is NaN. See `at_add`.
@@ -264,7 +229,6 @@ def at_max(
     >>> strew.jax.at_max(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, -20]))
     array([10,  2,  3])
     """
-    return _updated(_at_max, x, indices, y, mode, wrap_negative_indices)
 
 
 def at_apply(

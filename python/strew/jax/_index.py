@@ -8,6 +8,7 @@ import numpy as np
 
 from .._arrays.dispatch import jax_operators
 from .._arrays.indexing import split, with_axis
+from .._native import errors
 from .._native.errors import rename
 from .._own.extensions import in_library_of
 from ._weak import with_dtype_of
@@ -84,13 +85,15 @@ def powers(
         rename(error, "jax.at_multiply", "jax.at_power")
         raise
     if bases.dtype.kind == "b":
-        raise TypeError("jax.at_power: x has dtype bool: it must be a type of numbers")
+        raise errors.Problem(TypeError, "jax.at_power", "x").saying(
+            "x has dtype bool", "it must be a type of numbers"
+        )
     if bases.dtype.kind == "i" and exponents.min(initial=0) < 0:
         at = np.unravel_index(int(exponents.argmin()), exponents.shape)
         where = ", ".join(map(str, at))
-        raise ValueError(
-            f"jax.at_power: x[{where}] would be raised to the power {exponents[at]}: powers of "
-            "integers must not be negative"
+        raise errors.Problem(ValueError, "jax.at_power", "x").saying(
+            f"x[{where}] would be raised to the power {exponents[at]}: powers of integers "
+            "must not be negative"
         )
     with np.errstate(all="ignore"):
         made = np.asarray(np.power(bases, exponents))
@@ -114,8 +117,8 @@ def applied(
     traced = jax_operators(x, _entries(indices))
     if traced is not None:
         if word == "error":
-            raise ValueError(
-                'jax.at_apply: mode = "error": while JAX traces a function it must be a mode of JAX'
+            raise errors.Problem(ValueError, "jax.at_apply", "mode").saying(
+                'mode = "error": while JAX traces a function it must be a mode of JAX'
             )
         return traced.at.applied(x, _entries(indices), function, word, wraps)
     out = np.array(x)
@@ -204,9 +207,9 @@ def _beyond(operator: Operator, given: Any, mode: Any, usual: str) -> Any:
     if index.dtype.kind != "i" or index.min(initial=0) >= 0:
         return given
     if mode == "error":
-        raise ValueError(
-            f"{operator.name}: indices has {index.min()}: with wrap_negative_indices=False an "
-            "index must not be negative"
+        raise errors.Problem(ValueError, operator.name, "indices").saying(
+            f"indices has {index.min()}: with wrap_negative_indices=False an index must not "
+            "be negative"
         )
     if mode == "clip" or (usual == "clip" and mode not in ("fill", "drop")):
         return np.maximum(index, 0)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from .._native.dtypes import cast, name_of, rank
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def with_dtype_of(x: Any, y: Any) -> Any:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from .._arrays.dispatch import jax_operators as _jax_operators
+from .._native import errors as _errors
+from .._native.functions import like as _like
 from .._strew import Operator as _Operator
 from ._index import word_of as _word_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Literal, TypeAlias
 
     from .._native.types import Array, ArrayLike, Numbers
@@ -21,9 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
 _segment_sum = _Operator("jax.ops.segment_sum")
-_segment_prod = _Operator("jax.ops.segment_prod")
-_segment_min = _Operator("jax.ops.segment_min")
-_segment_max = _Operator("jax.ops.segment_max")
 
 
 def segment_sum(
@@ -77,15 +77,28 @@ def segment_sum(
     return _reduced(_segment_sum, data, segment_ids, num_segments, mode)
 
 
-def segment_prod(
-    data: Array | Numbers,
-    segment_ids: ArrayLike,
-    num_segments: int | None = None,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    bucket_size: int | None = None,
-    mode: _Mode | None = None,
-) -> Array:
+def _reduction(name: str) -> Callable[..., Any]:
+    operator = _Operator(f"jax.ops.{name}")
+
+    def function(
+        data: Any,
+        segment_ids: Any,
+        num_segments: Any = None,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        bucket_size: Any = None,
+        mode: Any = None,
+    ) -> Any:
+        return _reduced(operator, data, segment_ids, num_segments, mode)
+
+    return function
+
+
+_segment = _like(segment_sum, _reduction)
+
+
+@_segment
+def segment_prod() -> None:
     """Multiply the rows of each segment; those without rows are 1.
 
     See `segment_sum`.
@@ -95,18 +108,10 @@ def segment_prod(
     >>> strew.jax.ops.segment_prod(np.array([1, 2, 4]), np.array([0, 0, 2]))
     array([2, 1, 4])
     """
-    return _reduced(_segment_prod, data, segment_ids, num_segments, mode)
 
 
-def segment_min(
-    data: Array | Numbers,
-    segment_ids: ArrayLike,
-    num_segments: int | None = None,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    bucket_size: int | None = None,
-    mode: _Mode | None = None,
-) -> Array:
+@_segment
+def segment_min() -> None:
     """Find the minimum of the rows of each segment.
 
     It is infinity or the largest integer without rows, and NaN if a row has NaN.
@@ -118,18 +123,10 @@ def segment_min(
     >>> strew.jax.ops.segment_min(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2]))
     array([ 1., inf,  4.])
     """
-    return _reduced(_segment_min, data, segment_ids, num_segments, mode)
 
 
-def segment_max(
-    data: Array | Numbers,
-    segment_ids: ArrayLike,
-    num_segments: int | None = None,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    bucket_size: int | None = None,
-    mode: _Mode | None = None,
-) -> Array:
+@_segment
+def segment_max() -> None:
     """Find the maximum of the rows of each segment.
 
     It is minus infinity or the lowest integer without rows, and NaN if a row has NaN.
@@ -141,7 +138,6 @@ def segment_max(
     >>> strew.jax.ops.segment_max(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2]))
     array([  2., -inf,   4.])
     """
-    return _reduced(_segment_max, data, segment_ids, num_segments, mode)
 
 
 def _reduced(
@@ -164,7 +160,7 @@ def _clips(operator: _Operator, mode: Any) -> bool:
     """Whether a mode replaces numbers out of range by the nearest."""
     word = _word_of(mode)
     if word not in (None, "drop", "fill", "clip", "promise_in_bounds"):
-        raise ValueError(
-            f"{operator.name}: mode = {mode!r}: it must be drop, fill, clip or promise_in_bounds"
+        raise _errors.Problem(ValueError, operator.name, "mode", mode).expecting(
+            "it must be drop, fill, clip or promise_in_bounds"
         )
     return bool(word == "clip")

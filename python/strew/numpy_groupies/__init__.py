@@ -17,6 +17,7 @@ import numpy as _np
 
 from .._arrays import masked as _masked
 from .._arrays import times as _times
+from .._native import errors as _errors
 from .._strew import Operator as _Operator
 from ._install import install as install
 from ._install import uninstall as uninstall
@@ -169,12 +170,12 @@ def aggregate(
         result = _by_group(groups, a, func, sizes, fill_value, dtype_name, axis, kwargs)
     else:
         if kwargs:
-            raise TypeError(
-                f"numpy_groupies.aggregate: {func} takes no argument {next(iter(kwargs))}"
+            raise _errors.Problem(TypeError, "numpy_groupies.aggregate", next(iter(kwargs))).saying(
+                f"{func} takes no argument {next(iter(kwargs))}"
             )
         if fill_value is None:
-            raise TypeError(
-                f"numpy_groupies.aggregate: fill_value = None: {func} does not make objects"
+            raise _errors.Problem(TypeError, "numpy_groupies.aggregate", "fill_value").saying(
+                f"fill_value = None: {func} does not make objects"
             )
         times = _times.times(a)
         if times is not None:
@@ -182,9 +183,8 @@ def aggregate(
                 _of_numbers, groups, times, func, sizes, fill_value, dtype, axis
             )
         else:
-            options = (fill_value, order, dtype_name, axis, ddof, reverse)
-            by_line = axis is not None and _np.ndim(groups) >= 2
-            result = (_by_line if by_line else _aggregate)(groups, a, func, sizes, *options)
+            more = (order, dtype_name, ddof, reverse)
+            result = _of_numbers(groups, a, func, sizes, fill_value, axis, *more)
     if order == "F" and isinstance(result, _np.ndarray):
         result = _np.asfortranarray(result)
     return result
@@ -199,7 +199,9 @@ def _named(func: Any) -> Any:
     except TypeError:
         name = None
     if name is None and not callable(func):
-        raise ValueError(f"numpy_groupies.aggregate: func {func!r} is neither a name nor callable")
+        raise _errors.Problem(ValueError, "numpy_groupies.aggregate", "func", func).saying(
+            f"func {func!r} is neither a name nor callable"
+        )
     return name or func
 
 
@@ -208,16 +210,26 @@ def _name_of(dtype: npt.DTypeLike) -> str:
     try:
         return _np.dtype(dtype).name
     except TypeError as error:
-        raise TypeError(f"numpy_groupies.aggregate: dtype = {dtype!r}: {error}") from None
+        raise _errors.Problem(TypeError, "numpy_groupies.aggregate", "dtype", dtype).saying(
+            f"dtype = {dtype!r}: {error}"
+        ) from None
 
 
 def _of_numbers(
-    groups: Any, a: Any, func: str, sizes: list[Any] | None, fill_value: Any, axis: Any
+    groups: Any,
+    a: Any,
+    func: str,
+    sizes: list[Any] | None,
+    fill_value: Any,
+    axis: Any,
+    order: str = "C",
+    dtype: str | None = None,
+    ddof: float = 0,
+    reverse: bool = False,
 ) -> Any:
-    """An aggregate of numbers in their own dtype."""
-    by_line = axis is not None and _np.ndim(groups) >= 2
-    options = (fill_value, "C", None, axis, 0, False)
-    return (_by_line if by_line else _aggregate)(groups, a, func, sizes, *options)
+    """An aggregate of numbers, by default in their own dtype."""
+    run: Any = _by_line if axis is not None and _np.ndim(groups) >= 2 else _aggregate
+    return run(groups, a, func, sizes, fill_value, order, dtype, axis, ddof, reverse)
 
 
 def _lines(
@@ -230,7 +242,9 @@ def _lines(
     a, group_idx = _np.asarray(a), _np.asarray(group_idx)
     axis = _operator.index(axis)
     if not -a.ndim <= axis < a.ndim:
-        raise ValueError(f"numpy_groupies.aggregate: axis = {axis}: a has {a.ndim} axes")
+        raise _errors.Problem(ValueError, "numpy_groupies.aggregate", "axis", axis).saying(
+            f"axis = {axis}: a has {a.ndim} axes"
+        )
     # Counting checks the group numbers, and how many groups there are.
     flat = group_idx.ravel()
     size = len(_aggregate(flat, _np.ones(flat.shape, bool), "len", sizes, 0, "C", None))
@@ -243,10 +257,9 @@ def _lines(
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(
-            f"numpy_groupies.aggregate: group_idx has shape {group_idx.shape}: it must have the "
-            f"shape of a, {a.shape}, or its length along axis {axis}"
-        )
+        raise _errors.Problem(
+            ValueError, "numpy_groupies.aggregate", "group_idx", group_idx.shape
+        ).has_shape(f"it must have the shape of a, {a.shape}, or its length along axis {axis}")
     numbers, a = _np.moveaxis(numbers, axis, -1), _np.moveaxis(a, axis, -1)
     lines = _np.arange(_math.prod(a.shape[:-1])).reshape((*a.shape[:-1], 1))
     # The cast is exact, since the numbers are below the size. NumPy adds uint64 to int64 as floats.
@@ -298,8 +311,8 @@ def _by_group(
     """What a callable returns for the values of each group; for "array" the values themselves."""
     a, group_idx = _np.asarray(a), _np.asarray(group_idx)
     if a.ndim == 0:
-        raise ValueError(
-            "numpy_groupies.aggregate: a is one number: only sum, prod and len take that"
+        raise _errors.Problem(ValueError, "numpy_groupies.aggregate", "a").saying(
+            "a is one number: only sum, prod and len take that"
         )
     if axis is None:
         # Counting checks the group numbers, and gives the result its shape.
@@ -316,7 +329,9 @@ def _by_group(
     groups = _np.split(a[_np.argsort(group_idx, kind="stable")], _np.cumsum(counts)[:-1])
     if func == "array":
         if fill_value is not None and not _np.isscalar(fill_value) and len(fill_value):
-            raise ValueError("numpy_groupies.aggregate: fill_value must be None, a number or empty")
+            raise _errors.Problem(ValueError, "numpy_groupies.aggregate", "fill_value").saying(
+                "fill_value must be None, a number or empty"
+            )
         fill = fill_value is None or _np.isscalar(fill_value)
         made = _np.empty(count, object)
         for number, group in enumerate(groups[:count]):

@@ -6,16 +6,11 @@ import functools
 import sys
 from contextlib import suppress
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from .._arrays import times as _times
-
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["install", "uninstall"]
+from .._arrays import times
 
 #: The arguments of aggregate after `func`, in their order.
 _POSITIONS = ("size", "fill_value", "order", "dtype", "axis")
@@ -148,7 +143,7 @@ def _takes(group_idx: Any, a: np.ndarray[Any, Any], name: Any, options: dict[str
     if not isinstance(name, str) or not np.size(group_idx):
         return False
     if a.dtype.kind in "mM":
-        return _times.takes(a, name)
+        return times.takes(a, name)
     if name in _OF_EACH and np.ndim(group_idx) > 1 and options.get("axis") is None:
         return False
     if a.dtype.kind == "c" and name.removeprefix("nan") in ("var", "std", "sumofsquares"):

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 from onnx.backend.base import Backend, BackendRep
 
+from .._native import errors as _errors
 from . import (
     gather,
     gather_elements,
@@ -64,9 +65,8 @@ class StrewBackend(Backend):
         super().prepare(model, device, **kwargs)
         if not cls.is_compatible(model, device, **kwargs):
             names = [node.op_type for node in model.graph.node]
-            raise NotImplementedError(
-                f"strew.onnx.backend: the model has the nodes {names}; "
-                f"it must be one of {sorted(_FUNCTIONS)}"
+            raise _errors.Problem(NotImplementedError, "strew.onnx.backend", "model", names).saying(
+                f"the model has the nodes {names}; it must be one of {sorted(_FUNCTIONS)}"
             )
         return StrewRep(model)
 
@@ -86,7 +86,9 @@ class StrewBackend(Backend):
 
 def _run(node: Any, inputs: Any, opset: int | None) -> tuple[Any]:
     if node.op_type not in _FUNCTIONS:
-        raise NotImplementedError(f"strew.onnx.backend: there is no operator {node.op_type}")
+        raise _errors.Problem(
+            NotImplementedError, "strew.onnx.backend", "node", node.op_type
+        ).saying(f"there is no operator {node.op_type}")
     options = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
     options = {name: v.decode() if isinstance(v, bytes) else v for name, v in options.items()}
     if opset is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator as _operator
+import operator
 from typing import TYPE_CHECKING
 
-from .. import torch_scatter as _ts
-from .._arrays.places import repeated as _repeated
-from .._native import dtypes as _dtypes
-from ..torch import gather as _gather
+from .. import torch_scatter as ts
+from .._arrays.places import repeated
+from .._native import dtypes, errors
+from ..torch import gather
 from . import _shared
 
 if TYPE_CHECKING:
@@ -16,21 +16,9 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = [
-    "scatter_log_softmax",
-    "scatter_logsumexp",
-    "scatter_softmax",
-    "scatter_std",
-    "softmax_csr",
-]
 
-
-def scatter_softmax(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+@_shared.same(ts.scatter_softmax)
+def scatter_softmax() -> None:
     """Softmax within each group: the exponential of each element, divided by its group's sum.
 
     The result has `src`'s shape; `src` must be of floats. The largest element of a group, as
@@ -41,7 +29,6 @@ def scatter_softmax(
     >>> strew.pyg_lib.scatter_softmax([7.0, 1.0, 7.0], [0, 2, 0])
     array([0.5, 1. , 0.5])
     """
-    return _shared.run("scatter_softmax", _ts.scatter_softmax, src, index, dim, dim_size)
 
 
 def scatter_log_softmax(
@@ -60,7 +47,7 @@ def scatter_log_softmax(
     array([-0.69315, -0.69315])
     """
     return _shared.run(
-        "scatter_log_softmax", _ts.scatter_log_softmax, src, index, dim, eps, dim_size
+        "scatter_log_softmax", ts.scatter_log_softmax, src, index, dim, eps, dim_size
     )
 
 
@@ -84,21 +71,21 @@ def scatter_std(
     >>> strew.pyg_lib.scatter_std([1.0, 3.0, 4.0], [2, 2, 0], unbiased=False)
     array([0., 0., 1.])
     """
-    name, dtype = "scatter_std", _dtypes.name_of(src)
-    if _dtypes.is_whole(dtype) or dtype.startswith("complex"):
-        raise ValueError(
-            f"pyg_lib.{name}: src has dtype {dtype}: it must be a floating-point dtype"
+    name, dtype = "scatter_std", dtypes.name_of(src)
+    if dtypes.is_whole(dtype) or dtype.startswith("complex"):
+        raise errors.Problem(ValueError, f"pyg_lib.{name}", "src", dtype).has_dtype(
+            "it must be a floating-point dtype"
         )
-    values, axis = _shared.as_array(src), _operator.index(dim)
+    values, axis = _shared.as_array(src), operator.index(dim)
     where = _shared.beside(values, index)
     if out is not None:
         dim_size = _size_along(out, axis, dim_size)
-    wide = _dtypes.cast(values, "float32") if dtype in ("float16", "bfloat16") else values
-    means = _shared.run(name, _ts.scatter_mean, wide, where, axis, None, dim_size)
+    wide = dtypes.cast(values, "float32") if dtype in ("float16", "bfloat16") else values
+    means = _shared.run(name, ts.scatter_mean, wide, where, axis, None, dim_size)
     if out is not None:
         _shared.check_out(name, out, means.shape, dtype)
     found = _deviations(wide, where, axis % len(wide.shape), means, out, unbiased)
-    found = _dtypes.cast(found, dtype)
+    found = dtypes.cast(found, dtype)
     return _shared.like(src, found) if out is None else _shared.stored(out, found)
 
 
@@ -114,11 +101,11 @@ def _deviations(src: Any, index: Any, dim: int, means: Any, out: Any, unbiased: 
     if len(index.shape) == 1:
         index = index.reshape(*[1] * dim, -1)
     index = arrays.broadcast_to(_shared.trailing(index, rank), src.shape)
-    differences = src - _gather(means, dim, _dtypes.cast(index, "int64"))
-    started = None if out is None else _dtypes.cast(_shared.copied(out), _dtypes.name_of(src))
-    squares = _ts.scatter_sum(differences * differences, index, dim, started, size)
-    counts = _ts.scatter_sum(_shared.ones(arrays, src.shape), index, dim, None, size)
-    variances = squares / _dtypes.cast((counts - int(unbiased)).clip(1), _dtypes.name_of(src))
+    differences = src - gather(means, dim, dtypes.cast(index, "int64"))
+    started = None if out is None else dtypes.cast(_shared.copied(out), dtypes.name_of(src))
+    squares = ts.scatter_sum(differences * differences, index, dim, started, size)
+    counts = ts.scatter_sum(_shared.ones(arrays, src.shape), index, dim, None, size)
+    variances = squares / dtypes.cast((counts - int(unbiased)).clip(1), dtypes.name_of(src))
     # The derivative of a deviation of 0 is 0. That of a root of 0 would be infinite.
     is_zero = variances == 0
     roots = arrays.sqrt(arrays.where(is_zero, arrays.ones_like(variances), variances))
@@ -148,15 +135,15 @@ def scatter_logsumexp(
     >>> strew.pyg_lib.scatter_logsumexp([0.0, 0.0], [1, 1], out=np.array([7.0, 7.0])).round(5)
     array([7.     , 0.69315])
     """
-    name, values, axis = "scatter_logsumexp", _shared.as_array(src), _operator.index(dim)
+    name, values, axis = "scatter_logsumexp", _shared.as_array(src), operator.index(dim)
     if out is not None:
         dim_size = _size_along(out, axis, dim_size)
-    found = _shared.run(name, _ts.scatter_logsumexp, values, index, axis, None, dim_size, eps)
+    found = _shared.run(name, ts.scatter_logsumexp, values, index, axis, None, dim_size, eps)
     if out is not None:
-        _shared.check_out(name, out, found.shape, _dtypes.name_of(values))
+        _shared.check_out(name, out, found.shape, dtypes.name_of(values))
     arrays = _shared.of(found)
     lowest = arrays.full_like(_shared.without_gradient(found), float("-inf"))
-    highest, _ = _ts.scatter_max(_shared.without_gradient(values), index, axis, lowest)
+    highest, _ = ts.scatter_max(_shared.without_gradient(values), index, axis, lowest)
     others = arrays.zeros_like(found) if out is None else out
     found = arrays.where(arrays.isfinite(highest), found, others)
     return _shared.like(src, found) if out is None else _shared.stored(out, found)
@@ -196,20 +183,19 @@ def softmax_csr(src: Array | Numbers, ptr: ArrayLike, dim: SupportsIndex = 0) ->
     >>> strew.pyg_lib.softmax_csr([7.0, 7.0, 1.0, 3.0], [0, 2, 3])
     array([0.5, 0.5, 1. , 0. ])
     """
-    name, values, axis = "softmax_csr", _shared.as_array(src), _operator.index(dim)
+    name, values, axis = "softmax_csr", _shared.as_array(src), operator.index(dim)
     arrays, rank = _shared.of(values), len(values.shape)
     if not -rank <= axis < rank:
-        raise IndexError(
-            f"pyg_lib.{name}: dim = {axis}: it must be from {-rank} to {rank - 1}, for src's"
-            f" {rank} dimensions"
+        raise errors.Problem(IndexError, f"pyg_lib.{name}", "dim", axis).expecting(
+            f"it must be from {-rank} to {rank - 1}, for src's {rank} dimensions"
         )
     axis %= rank
     size, pointers = values.shape[axis], _shared.beside(values, ptr)
     counts = _group_sizes(name, arrays, pointers, size)
     begin, end = (int(pointers[0]), int(pointers[-1])) if len(counts) else (0, 0)
-    groups = _repeated(arrays.arange(len(counts)), counts)
+    groups = repeated(arrays.arange(len(counts)), counts)
     inside = _between(values, axis, begin, end)
-    found = _shared.run(name, _ts.scatter_softmax, inside, groups, axis, len(counts))
+    found = _shared.run(name, ts.scatter_softmax, inside, groups, axis, len(counts))
     alone = counts == 1
     if bool(alone.any()):
         places = _shared.trailing(alone[groups], rank - axis)
@@ -229,20 +215,20 @@ def _between(values: Any, axis: int, begin: int, end: int) -> Any:
 def _group_sizes(name: str, arrays: Any, ptr: Any, size: int) -> Any:
     """How many elements each group has."""
     if len(ptr.shape) != 1 or ptr.shape[0] == 0:
-        raise RuntimeError(
-            f"pyg_lib.{name}: ptr has shape {list(ptr.shape)}: it must have 1 dimension, and at"
-            " least one element"
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "ptr", list(ptr.shape)).has_shape(
+            "it must have 1 dimension, and at least one element"
         )
     try:
-        counts = _ts.segment_sum_csr(_shared.ones(arrays, (size,)), ptr)
+        counts = ts.segment_sum_csr(_shared.ones(arrays, (size,)), ptr)
     except RuntimeError as error:
         said = str(error).partition(": ")[2]
-        raise RuntimeError(f"pyg_lib.{name}: {said.replace('indptr', 'ptr')}") from None
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "ptr").saying(
+            said.replace("indptr", "ptr")
+        ) from None
     descends = ptr[1:] < ptr[:-1]
     if bool(descends.any()):
         n = descends.tolist().index(True)
-        raise RuntimeError(
-            f"pyg_lib.{name}: ptr[{n + 1}] = {int(ptr[n + 1])}: it must be at least"
-            f" ptr[{n}] = {int(ptr[n])}"
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "ptr").saying(
+            f"ptr[{n + 1}] = {int(ptr[n + 1])}", f"it must be at least ptr[{n}] = {int(ptr[n])}"
         )
     return counts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import torch_scatter as _ts
+from .. import torch_scatter as ts
 from . import _shared
 
 if TYPE_CHECKING:
@@ -12,24 +12,9 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = [
-    "scatter",
-    "scatter_add",
-    "scatter_max",
-    "scatter_mean",
-    "scatter_min",
-    "scatter_mul",
-    "scatter_sum",
-]
 
-
-def scatter_sum(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+@_shared.same(ts.scatter_sum)
+def scatter_sum() -> None:
     """Sum the elements of `src` that share an index along `dim`; see the module.
 
     `scatter_add` is the same function. Groups without elements are 0. 16-bit floats accumulate in
@@ -39,7 +24,6 @@ def scatter_sum(
     >>> strew.pyg_lib.scatter_sum([1, 2, 4], [1, 0, 1])
     array([2, 5])
     """
-    return _shared.run("scatter_sum", _ts.scatter_sum, src, index, dim, out, dim_size)
 
 
 scatter_add = scatter_sum
@@ -62,24 +46,19 @@ def scatter_mul(
     """
     if out is None and dim_size is not None and 0 in _shared.as_array(src).shape:
         return _ones(src, index, dim, dim_size)
-    return _shared.run("scatter_mul", _ts.scatter_mul, src, index, dim, out, dim_size)
+    return _shared.run("scatter_mul", ts.scatter_mul, src, index, dim, out, dim_size)
 
 
 def _ones(src: Any, index: Any, dim: Any, dim_size: Any) -> Any:
     """Products of no elements: torch_scatter's are 0."""
     values = _shared.as_array(src)
-    found = _shared.run("scatter_mul", _ts.scatter_mul, values, index, dim, None, dim_size)
+    found = _shared.run("scatter_mul", ts.scatter_mul, values, index, dim, None, dim_size)
     arrays = _shared.of(found)
     return _shared.like(src, arrays.where(found == 0, arrays.ones_like(found), found))
 
 
-def scatter_mean(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+@_shared.same(ts.scatter_mean)
+def scatter_mean() -> None:
     """Average the elements of `src` that share an index along `dim`; see the module.
 
     Groups without elements are 0. Means of integers are rounded down. With `out` it is
@@ -89,16 +68,10 @@ def scatter_mean(
     >>> strew.pyg_lib.scatter_mean([1.0, 2.0, 4.0], [2, 0, 2])
     array([2. , 0. , 2.5])
     """
-    return _shared.run("scatter_mean", _ts.scatter_mean, src, index, dim, out, dim_size)
 
 
-def scatter_min(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> tuple[Array, Any]:
+@_shared.same(ts.scatter_min)
+def scatter_min() -> None:
     """Find the smallest element of each group, and its position along `dim`; see the module.
 
     Returns ``(values, arg)``; `arg` is int64. Of equal elements the first wins, and NaN never does.
@@ -110,23 +83,16 @@ def scatter_min(
     >>> strew.pyg_lib.scatter_min([3, 1, 2, 1], [0, 2, 0, 2])
     (array([2, 0, 1]), array([2, 4, 1]))
     """
-    return _shared.run("scatter_min", _ts.scatter_min, src, index, dim, out, dim_size)
 
 
-def scatter_max(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> tuple[Array, Any]:
+@_shared.same(ts.scatter_max)
+def scatter_max() -> None:
     """Find the largest element of each group, and its position along `dim`; see `scatter_min`.
 
     >>> import strew
     >>> strew.pyg_lib.scatter_max([3, 1, 2, 1], [0, 2, 0, 2])
     (array([3, 0, 1]), array([0, 4, 1]))
     """
-    return _shared.run("scatter_max", _ts.scatter_max, src, index, dim, out, dim_size)
 
 
 def scatter(
@@ -153,4 +119,4 @@ def scatter(
     """
     if reduce == "mul":
         return scatter_mul(src, index, dim, out, dim_size)
-    return _shared.run("scatter", _ts.scatter, src, index, dim, out, dim_size, reduce)
+    return _shared.run("scatter", ts.scatter, src, index, dim, out, dim_size, reduce)

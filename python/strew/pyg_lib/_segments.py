@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math as _math
+import math
 from typing import TYPE_CHECKING
 
-from .. import torch_scatter as _ts
-from .._arrays.places import places as _places
-from .._native import dtypes as _dtypes
-from ..torch import gather as _gather
+from .. import torch_scatter as ts
+from .._arrays.places import places
+from .._native import dtypes, errors
+from ..torch import gather
 from . import _shared
 
 if TYPE_CHECKING:
@@ -17,30 +17,9 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = [
-    "gather_coo",
-    "gather_csr",
-    "segment_add_coo",
-    "segment_add_csr",
-    "segment_coo",
-    "segment_csr",
-    "segment_max_coo",
-    "segment_max_csr",
-    "segment_mean_coo",
-    "segment_mean_csr",
-    "segment_min_coo",
-    "segment_min_csr",
-    "segment_sum_coo",
-    "segment_sum_csr",
-]
 
-
-def segment_sum_coo(
-    src: Array | Numbers,
-    index: ArrayLike,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+@_shared.same(ts.segment_sum_coo)
+def segment_sum_coo() -> None:
     """Sum the elements of `src` that share an index, which ascends; see the module.
 
     `segment_add_coo` is the same function. Groups without elements are 0. 16-bit floats accumulate
@@ -50,7 +29,6 @@ def segment_sum_coo(
     >>> strew.pyg_lib.segment_sum_coo([1, 2, 4], [0, 2, 2])
     array([1, 0, 6])
     """
-    return _shared.run("segment_sum_coo", _ts.segment_sum_coo, src, index, out, dim_size)
 
 
 segment_add_coo = segment_sum_coo
@@ -74,9 +52,9 @@ def segment_mean_coo(
     >>> strew.pyg_lib.segment_mean_coo([1.0, 2.0], [1, 1], out=np.array([7.0, 7.0]))
     array([7. , 1.5])
     """
-    name, dtype = "segment_mean_coo", _dtypes.name_of(src)
-    if out is None and not _dtypes.is_whole(dtype):
-        return _shared.run(name, _ts.segment_mean_coo, src, index, None, dim_size)
+    name, dtype = "segment_mean_coo", dtypes.name_of(src)
+    if out is None and not dtypes.is_whole(dtype):
+        return _shared.run(name, ts.segment_mean_coo, src, index, None, dim_size)
     found = _mean_coo(name, _shared.as_array(src), _shared.as_array(index), out, dim_size)
     return _shared.like(src, found) if out is None else found
 
@@ -88,26 +66,22 @@ def _mean_coo(name: str, src: Any, index: Any, out: Any, dim_size: Any) -> Any:
         dim_size = out.shape[rank - 1]
     ones = _shared.ones(arrays, shape[:rank])
     # Checks the index.
-    counts = _shared.run(name, _ts.segment_sum_coo, ones, index, None, dim_size)
+    counts = _shared.run(name, ts.segment_sum_coo, ones, index, None, dim_size)
     started = None
     if out is not None:
-        _shared.check_out(name, out, (*counts.shape, *shape[rank:]), _dtypes.name_of(src))
+        _shared.check_out(name, out, (*counts.shape, *shape[rank:]), dtypes.name_of(src))
         has_elements = _shared.trailing(counts, len(shape)) > 0
         started = arrays.where(has_elements, arrays.zeros_like(out), out)
-    if _dtypes.is_whole(_dtypes.name_of(src)):
+    if dtypes.is_whole(dtypes.name_of(src)):
         dim = rank - 1
-        found = _shared.run(name, _ts.scatter_mean, src, index, dim, started, counts.shape[dim])
+        found = _shared.run(name, ts.scatter_mean, src, index, dim, started, counts.shape[dim])
     else:
-        found = _shared.run(name, _ts.segment_mean_coo, src, index, started)
+        found = _shared.run(name, ts.segment_mean_coo, src, index, started)
     return found if out is None else _shared.stored(out, found)
 
 
-def segment_min_coo(
-    src: Array | Numbers,
-    index: ArrayLike,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> tuple[Array, Any]:
+@_shared.same(ts.segment_min_coo)
+def segment_min_coo() -> None:
     """Find the smallest element of each group, and its position; the index ascends.
 
     Returns ``(values, arg)``; `arg` is int64, the position along `index`'s last axis in `src`.
@@ -117,22 +91,16 @@ def segment_min_coo(
     >>> strew.pyg_lib.segment_min_coo([3, 1, 1], [0, 2, 2])
     (array([3, 0, 1]), array([0, 3, 1]))
     """
-    return _shared.run("segment_min_coo", _ts.segment_min_coo, src, index, out, dim_size)
 
 
-def segment_max_coo(
-    src: Array | Numbers,
-    index: ArrayLike,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> tuple[Array, Any]:
+@_shared.same(ts.segment_max_coo)
+def segment_max_coo() -> None:
     """Find the largest element of each group, and its position; see `segment_min_coo`.
 
     >>> import strew
     >>> strew.pyg_lib.segment_max_coo([3, 1, 2], [0, 2, 2])
     (array([3, 0, 2]), array([0, 3, 2]))
     """
-    return _shared.run("segment_max_coo", _ts.segment_max_coo, src, index, out, dim_size)
 
 
 def segment_coo(
@@ -156,7 +124,7 @@ def segment_coo(
     """
     if reduce == "mean":
         return segment_mean_coo(src, index, out, dim_size)
-    return _shared.run("segment_coo", _ts.segment_coo, src, index, out, dim_size, reduce)
+    return _shared.run("segment_coo", ts.segment_coo, src, index, out, dim_size, reduce)
 
 
 def segment_sum_csr(src: Array | Numbers, indptr: ArrayLike, out: Array | None = None) -> Array:
@@ -174,8 +142,8 @@ def segment_sum_csr(src: Array | Numbers, indptr: ArrayLike, out: Array | None =
     array([11, 26])
     """
     if out is None:
-        return _shared.run("segment_sum_csr", _ts.segment_sum_csr, src, indptr)
-    return _Rows("segment_sum_csr", src, indptr).continued(_ts.scatter_sum, out)
+        return _shared.run("segment_sum_csr", ts.segment_sum_csr, src, indptr)
+    return _Rows("segment_sum_csr", src, indptr).continued(ts.scatter_sum, out)
 
 
 segment_add_csr = segment_sum_csr
@@ -191,8 +159,8 @@ def segment_mean_csr(src: Array | Numbers, indptr: ArrayLike, out: Array | None 
     array([1.5, 5. ])
     """
     name = "segment_mean_csr"
-    if not _dtypes.is_whole(_dtypes.name_of(src)):
-        return _shared.run(name, _ts.segment_mean_csr, src, indptr, out)
+    if not dtypes.is_whole(dtypes.name_of(src)):
+        return _shared.run(name, ts.segment_mean_csr, src, indptr, out)
     return _Rows(name, src, indptr).rounded_down(out)
 
 
@@ -208,7 +176,7 @@ def segment_min_csr(
     >>> strew.pyg_lib.segment_min_csr([3, 1, 1], [0, 1, 1, 3])
     (array([3, 0, 1]), array([0, 3, 1]))
     """
-    return _extreme("segment_min_csr", _ts.segment_min_csr, _ts.scatter_min, src, indptr, out)
+    return _extreme("segment_min_csr", ts.segment_min_csr, ts.scatter_min, src, indptr, out)
 
 
 def segment_max_csr(
@@ -220,7 +188,7 @@ def segment_max_csr(
     >>> strew.pyg_lib.segment_max_csr([3, 1, 2], [0, 1, 1, 3])
     (array([3, 0, 2]), array([0, 3, 2]))
     """
-    return _extreme("segment_max_csr", _ts.segment_max_csr, _ts.scatter_max, src, indptr, out)
+    return _extreme("segment_max_csr", ts.segment_max_csr, ts.scatter_max, src, indptr, out)
 
 
 def segment_csr(
@@ -249,7 +217,7 @@ def segment_csr(
     if reduce == "mean":
         return segment_mean_csr(src, indptr, out)
     if out is None or reduce not in ("sum", "add"):
-        return _shared.run("segment_csr", _ts.segment_csr, src, indptr, out, reduce)
+        return _shared.run("segment_csr", ts.segment_csr, src, indptr, out, reduce)
     return segment_sum_csr(src, indptr, out)
 
 
@@ -268,20 +236,21 @@ def gather_coo(src: Array | Numbers, index: ArrayLike, out: Array | None = None)
     where = _shared.beside(values, index)
     shape, found, rank = tuple(values.shape), tuple(where.shape), len(where.shape)
     if not 1 <= rank <= len(shape) or found[:-1] != shape[: rank - 1]:
-        raise RuntimeError(
-            f"pyg_lib.{name}: index has shape {list(found)}: it must have from 1 to"
-            f" {len(shape)} dimensions, and all but the last of src's sizes {list(shape)}"
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "index", list(found)).has_shape(
+            f"it must have from 1 to {len(shape)} dimensions, and all but the last of src's "
+            f"sizes {list(shape)}"
         )
     whole = (*found, *shape[rank:])
     rows = arrays.broadcast_to(_shared.trailing(where, len(shape)), whole)
-    result = _shared.run(name, _gather, values, rank - 1, rows)
+    result = _shared.run(name, gather, values, rank - 1, rows)
     if out is None:
         return _shared.like(src, result)
-    _shared.check_out(name, out, whole, _dtypes.name_of(values))
+    _shared.check_out(name, out, whole, dtypes.name_of(values))
     return _shared.stored(out, result)
 
 
-def gather_csr(src: Array | Numbers, indptr: ArrayLike, out: Array | None = None) -> Array:
+@_shared.same(ts.gather_csr)
+def gather_csr() -> None:
     """Copy each row of `src` to the rows from one pointer to the next; see the module.
 
     Along its last axis `indptr` has one pointer more than `src` has rows; the very last pointer is
@@ -291,7 +260,6 @@ def gather_csr(src: Array | Numbers, indptr: ArrayLike, out: Array | None = None
     >>> strew.pyg_lib.gather_csr([10, 20], [0, 2, 3])
     array([10, 10, 20])
     """
-    return _shared.run("gather_csr", _ts.gather_csr, src, indptr, out)
 
 
 def _extreme(
@@ -307,13 +275,13 @@ def _extreme(
     given, pointers = _shared.as_array(src), _shared.as_array(indptr)
     values, arg = _shared.run(name, of_rows, given, pointers)
     # torch_scatter's segments have winners that are no larger than the dtype's lowest value.
-    arrays, dtype = _shared.of(values), _dtypes.name_of(values)
+    arrays, dtype = _shared.of(values), dtypes.name_of(values)
     if dtype == "bool":
         return _shared.like(src, values), _shared.like(src, arg)
     lowest, largest = _shared.extremes(dtype)
-    if _dtypes.is_whole(dtype):
-        no_winner = values == (lowest if of_elements is _ts.scatter_max else largest)
-    elif of_elements is _ts.scatter_max:
+    if dtypes.is_whole(dtype):
+        no_winner = values == (lowest if of_elements is ts.scatter_max else largest)
+    elif of_elements is ts.scatter_max:
         no_winner = values <= lowest
     else:
         no_winner = values >= largest
@@ -336,19 +304,19 @@ class _Rows:
         shape = tuple(self.src.shape)
         # Checks the pointers.
         counts = _shared.run(
-            name, _ts.segment_sum_csr, _shared.ones(arrays, shape[: dim + 1]), indptr
+            name, ts.segment_sum_csr, _shared.ones(arrays, shape[: dim + 1]), indptr
         )
         self.shape = (*counts.shape, *shape[dim + 1 :])
         self.is_empty = 0 in shape
         if not self.is_empty:
             self.size = shape[dim]
             lines = arrays.broadcast_to(indptr, (*shape[:dim], indptr.shape[-1]))
-            self.rows, self.cells = _places(arrays, lines, self.size)
+            self.rows, self.cells = places(arrays, lines, self.size)
 
     def _flat(self, values: Any) -> Any:
         """The axes of batches and rows in one."""
         return values.reshape(
-            _math.prod(values.shape[: self.dim + 1]), *self.src.shape[self.dim + 1 :]
+            math.prod(values.shape[: self.dim + 1]), *self.src.shape[self.dim + 1 :]
         )
 
     def _updates(self) -> Any:
@@ -359,7 +327,7 @@ class _Rows:
 
     def continued(self, reduce: Callable[..., Any], out: Any) -> Any:
         """Goes on reducing into `out`."""
-        dtype, with_arg = _dtypes.name_of(self.src), reduce is not _ts.scatter_sum
+        dtype, with_arg = dtypes.name_of(self.src), reduce is not ts.scatter_sum
         if self.is_empty:
             _shared.check_out(self.name, out, out.shape, dtype)
             arg = self.arrays.full(out.shape, self.src.shape[self.dim], dtype=self.arrays.int64)
@@ -380,12 +348,12 @@ class _Rows:
     def rounded_down(self, out: Any) -> Any:
         """Means of integers; `out` is overwritten."""
         if self.is_empty:
-            return _shared.run(self.name, _ts.segment_mean_csr, self.given, self.indptr, out)
-        count = _math.prod(self.shape[: self.dim + 1])
+            return _shared.run(self.name, ts.segment_mean_csr, self.given, self.indptr, out)
+        count = math.prod(self.shape[: self.dim + 1])
         found = _shared.run(
-            self.name, _ts.scatter_mean, self._updates(), self.rows, 0, None, count
+            self.name, ts.scatter_mean, self._updates(), self.rows, 0, None, count
         ).reshape(self.shape)
         if out is None:
             return _shared.like(self.given, found)
-        _shared.check_out(self.name, out, self.shape, _dtypes.name_of(self.src))
+        _shared.check_out(self.name, out, self.shape, dtypes.name_of(self.src))
         return _shared.stored(out, found)

@@ -5,20 +5,34 @@ Most of them are `strew.torch_scatter`'s, under another name. Others are made of
 
 from __future__ import annotations
 
-import sys as _sys
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
-import numpy as _np
+import numpy as np
 
 from .._arrays.dispatch import torch_operators
 from .._arrays.library import from_numpy
-from .._native import dtypes as _dtypes
+from .._native import dtypes, errors
+from .._native.functions import implemented_by
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _OPERATORS = ("torch_scatter.", "torch.")
+
+
+def same(function: _Function) -> Callable[[Callable[[], None]], _Function]:
+    """Makes the function of pyg_lib that does what one of torch_scatter does."""
+    name = function.__name__
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except Exception as error:
+            _rename(error, name)
+            raise
+
+    return implemented_by(call, function)
 
 
 def run(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -26,23 +40,28 @@ def run(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as error:
-        said = str(error)
-        if said.startswith(_OPERATORS):
-            error.args = (f"pyg_lib.{name}: {said.partition(': ')[2]}",)
+        _rename(error, name)
         raise
+
+
+def _rename(error: Exception, name: str) -> None:
+    """Lets an error of torch_scatter's or torch's function be one of pyg_lib's."""
+    operator = errors.said(error).partition(":")[0]
+    if operator.startswith(_OPERATORS):
+        errors.rename(error, operator, f"pyg_lib.{name}")
 
 
 def of(array: Any) -> Any:
     """The module with the functions of an array of `as_array`: torch or NumPy."""
-    torch = _sys.modules.get("torch")
-    return torch if torch is not None and isinstance(array, torch.Tensor) else _np
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and isinstance(array, torch.Tensor) else np
 
 
 def as_array(values: Any) -> Any:
     """A torch tensor as it is, and all others as a NumPy array."""
-    if isinstance(values, _np.ndarray) or of(values) is not _np:
+    if isinstance(values, np.ndarray) or of(values) is not np:
         return values
-    return _dtypes.as_array(values)
+    return dtypes.as_array(values)
 
 
 def beside(values: Any, given: Any) -> Any:
@@ -50,7 +69,7 @@ def beside(values: Any, given: Any) -> Any:
 
     Where `values` may have a derivative it is a copy, which later writes do not change.
     """
-    if of(values) is _np:
+    if of(values) is np:
         return as_array(given)
     operators = torch_operators(values)
     return operators.tensors.as_tensor(given) if operators else of(values).as_tensor(given)
@@ -58,7 +77,7 @@ def beside(values: Any, given: Any) -> Any:
 
 def like(given: Any, found: Any) -> Any:
     """A result as an array of the library of an argument."""
-    if of(found) is not _np or isinstance(given, _np.ndarray):
+    if of(found) is not np or isinstance(given, np.ndarray):
         return found
     return from_numpy(given, found)
 
@@ -80,31 +99,31 @@ def trailing(values: Any, rank: int) -> Any:
 
 def extremes(dtype: str) -> tuple[Any, Any]:
     """The lowest and the largest finite value of the dtype of that name."""
-    if _dtypes.is_whole(dtype):
-        integers = _np.iinfo(dtype)
+    if dtypes.is_whole(dtype):
+        integers = np.iinfo(dtype)
         return integers.min, integers.max
     if dtype == "bfloat16":
         largest = (2 - 2.0**-7) * 2.0**127
     else:
-        largest = float(_np.finfo(dtype).max)
+        largest = float(np.finfo(dtype).max)
     return -largest, largest
 
 
 def check_out(name: str, out: Any, shape: Sequence[int], dtype: str) -> None:
     """Refuses an `out` that has not this shape and dtype."""
     if tuple(out.shape) != tuple(shape):
-        raise RuntimeError(
-            f"pyg_lib.{name}: out has shape {list(out.shape)}: it must be {list(shape)}"
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "out", list(out.shape)).has_shape(
+            f"it must be {list(shape)}"
         )
-    if _dtypes.name_of(out) != dtype:
-        raise RuntimeError(
-            f"pyg_lib.{name}: out has dtype {_dtypes.name_of(out)}: it must be src's, {dtype}"
+    if dtypes.name_of(out) != dtype:
+        raise errors.Problem(RuntimeError, f"pyg_lib.{name}", "out", dtypes.name_of(out)).has_dtype(
+            f"it must be src's, {dtype}"
         )
 
 
 def copied(out: Any) -> Any:
     """The same values in memory of their own."""
-    return out.clone() if hasattr(out, "clone") else _np.array(out)
+    return out.clone() if hasattr(out, "clone") else np.array(out)
 
 
 def stored(out: Any, values: Any) -> Any:

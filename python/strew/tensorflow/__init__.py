@@ -17,12 +17,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._native.functions import like as _like
 from .._strew import Operator as _Operator
 from . import math as math
 from ._updates import of_dtype as _of_dtype
 
 if TYPE_CHECKING:
-    from typing import Literal
+    from collections.abc import Callable
+    from typing import Any, Literal
 
     from .._native.types import Array, ArrayLike, Integers, Numbers
 
@@ -48,16 +50,8 @@ _gather_nd = _Operator("tensorflow.gather_nd")
 _scatter_nd = _Operator("tensorflow.scatter_nd")
 _scatter_update = _Operator("tensorflow.scatter_update")
 _scatter_add = _Operator("tensorflow.scatter_add")
-_scatter_sub = _Operator("tensorflow.scatter_sub")
-_scatter_mul = _Operator("tensorflow.scatter_mul")
-_scatter_div = _Operator("tensorflow.scatter_div")
-_scatter_min = _Operator("tensorflow.scatter_min")
-_scatter_max = _Operator("tensorflow.scatter_max")
 _tensor_scatter_nd_update = _Operator("tensorflow.tensor_scatter_nd_update")
 _tensor_scatter_nd_add = _Operator("tensorflow.tensor_scatter_nd_add")
-_tensor_scatter_nd_sub = _Operator("tensorflow.tensor_scatter_nd_sub")
-_tensor_scatter_nd_min = _Operator("tensorflow.tensor_scatter_nd_min")
-_tensor_scatter_nd_max = _Operator("tensorflow.tensor_scatter_nd_max")
 
 
 def scatter_nd(
@@ -164,13 +158,26 @@ def tensor_scatter_nd_add(
     return _tensor_scatter_nd_add(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
-def tensor_scatter_nd_sub(
-    tensor: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
-    name: str | None = None,
-) -> Array:
+def _copying(name: str) -> Callable[..., Any]:
+    run = _Operator(f"tensorflow.{name}")
+
+    def function(
+        tensor: Any,
+        indices: Any,
+        updates: Any,
+        bad_indices_policy: Any = "DEFAULT",
+        name: Any = None,
+    ) -> Any:
+        return run(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
+
+    return function
+
+
+_into_copy = _like(tensor_scatter_nd_add, _copying)
+
+
+@_into_copy
+def tensor_scatter_nd_sub() -> None:
     """Copy `tensor` and subtract `updates` from windows; several for a cell add up.
 
     See `tensor_scatter_nd_update`.
@@ -182,16 +189,10 @@ def tensor_scatter_nd_sub(
     ... )
     array([  1,   2, -37])
     """
-    return _tensor_scatter_nd_sub(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
-def tensor_scatter_nd_min(
-    tensor: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
-    name: str | None = None,
-) -> Array:
+@_into_copy
+def tensor_scatter_nd_min() -> None:
     """Copy `tensor` and lower windows to `updates`.
 
     A NaN in `updates` loses against a number; a NaN in `tensor` stays.
@@ -205,16 +206,10 @@ def tensor_scatter_nd_min(
     ... )
     array([1, 2, 3])
     """
-    return _tensor_scatter_nd_min(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
-def tensor_scatter_nd_max(
-    tensor: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
-    name: str | None = None,
-) -> Array:
+@_into_copy
+def tensor_scatter_nd_max() -> None:
     """Copy `tensor` and raise windows to `updates`.
 
     A NaN in `updates` loses against a number; a NaN in `tensor` stays.
@@ -228,7 +223,6 @@ def tensor_scatter_nd_max(
     ... )
     array([ 1,  2, 30])
     """
-    return _tensor_scatter_nd_max(tensor, indices, _of_dtype(tensor, updates), bad_indices_policy)
 
 
 def gather_nd(
@@ -307,13 +301,22 @@ def scatter_add(
     return _scatter_add(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_sub(
-    ref: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    use_locking: bool = False,
-    name: str | None = None,
-) -> Array:
+def _changing(name: str) -> Callable[..., Any]:
+    run = _Operator(f"tensorflow.{name}")
+
+    def function(
+        ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: Any = None
+    ) -> Any:
+        return run(ref, indices, _of_dtype(ref, updates))
+
+    return function
+
+
+_in_place = _like(scatter_add, _changing)
+
+
+@_in_place
+def scatter_sub() -> None:
     """Subtract rows of `updates` from rows of `ref`, in place.
 
     See `scatter_update`.
@@ -323,16 +326,10 @@ def scatter_sub(
     >>> strew.tensorflow.scatter_sub(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([-109,    2,    3])
     """
-    return _scatter_sub(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_mul(
-    ref: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    use_locking: bool = False,
-    name: str | None = None,
-) -> Array:
+@_in_place
+def scatter_mul() -> None:
     """Multiply rows of `ref` by rows of `updates`, in place.
 
     See `scatter_update`.
@@ -342,16 +339,10 @@ def scatter_mul(
     >>> strew.tensorflow.scatter_mul(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([1000,    2,    3])
     """
-    return _scatter_mul(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_div(
-    ref: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    use_locking: bool = False,
-    name: str | None = None,
-) -> Array:
+@_in_place
+def scatter_div() -> None:
     """Divide rows of `ref` by rows of `updates`, in place; integers are rounded toward zero.
 
     A zero among integer `updates` is a ValueError. See `scatter_update`.
@@ -361,16 +352,10 @@ def scatter_div(
     >>> strew.tensorflow.scatter_div(np.array([-7, 2]), np.array([0]), np.array([2]))
     array([-3,  2])
     """
-    return _scatter_div(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_min(
-    ref: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    use_locking: bool = False,
-    name: str | None = None,
-) -> Array:
+@_in_place
+def scatter_min() -> None:
     """Lower rows of `ref` to rows of `updates`, in place.
 
     A NaN in `updates` loses against a number; a NaN in `ref` stays. See `scatter_update`.
@@ -380,16 +365,10 @@ def scatter_min(
     >>> strew.tensorflow.scatter_min(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([1, 2, 3])
     """
-    return _scatter_min(ref, indices, _of_dtype(ref, updates))
 
 
-def scatter_max(
-    ref: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    use_locking: bool = False,
-    name: str | None = None,
-) -> Array:
+@_in_place
+def scatter_max() -> None:
     """Raise rows of `ref` to rows of `updates`, in place.
 
     A NaN in `updates` loses against a number; a NaN in `ref` stays. See `scatter_update`.
@@ -399,4 +378,3 @@ def scatter_max(
     >>> strew.tensorflow.scatter_max(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
     array([100,   2,   3])
     """
-    return _scatter_max(ref, indices, _of_dtype(ref, updates))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from .._native.dtypes import cast, is_whole, name_of, rank
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def of_dtype(tensor: Any, updates: Any) -> Any:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = ["gather", "take_along_dim"]
-
 _gather = Operator("torch.gather")
 _take_along_dim = Operator("torch.take_along_dim")
 

@@ -12,17 +12,6 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers, Scalar
 
-__all__ = [
-    "index_add",
-    "index_add_",
-    "index_copy",
-    "index_copy_",
-    "index_fill",
-    "index_fill_",
-    "index_reduce",
-    "index_reduce_",
-]
-
 _index_add = Operator("torch.index_add")
 _index_add_in_place = Operator("torch.index_add_")
 _index_reduce = Operator("torch.index_reduce")

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = ["index_put", "index_put_", "masked_scatter", "masked_scatter_", "put", "put_"]
-
 _put = Operator("torch.put")
 _put_in_place = Operator("torch.put_")
 _masked_scatter = Operator("torch.masked_scatter")

@@ -6,6 +6,7 @@ from numbers import Number
 from typing import TYPE_CHECKING
 
 from .._arrays.dispatch import torch_operators
+from .._native import errors
 from .._own.extensions import scatter_with_arg, scatter_with_mode, scatter_with_plan
 from .._strew import Operator
 from ._gather import gather
@@ -16,16 +17,6 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Mode, Numbers, Scalar
     from .._strew import Plan
-
-__all__ = [
-    "scatter",
-    "scatter_",
-    "scatter_add",
-    "scatter_add_",
-    "scatter_reduce",
-    "scatter_reduce_",
-    "scatter_reduce_with_arg",
-]
 
 _scatter = Operator("torch.scatter")
 _scatter_in_place = Operator("torch.scatter_")
@@ -398,14 +389,19 @@ def _extended(
     if plan is None:
         return scatter_with_mode(function, in_place, input, dim, index, src, mode, **options)
     if index is not None or src is None or mode != "error":
-        raise TypeError("plan needs src, and cannot be combined with index or mode")
+        called = (in_place or function).__name__
+        raise errors.Problem(TypeError, f"torch.{called}", "plan").saying(
+            "plan needs src, and cannot be combined with index or mode"
+        )
     return scatter_with_plan(function, in_place, input, dim, src, plan, plan_reduce, **options)
 
 
 def _exact_form(reduce: Any) -> str:
     """The name of the exact form of a sum or a mean."""
     if reduce not in ("sum", "mean"):
-        raise ValueError(f"reduce = {reduce!r} has no exact form: only sum and mean have")
+        raise errors.Problem(ValueError, "torch.scatter_reduce", "reduce", reduce).saying(
+            f"reduce = {reduce!r} has no exact form: only sum and mean have"
+        )
     return f"exact_{reduce}"
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers, Scalar
 
-__all__ = ["segment_reduce"]
-
 _segment_reduce = Operator("torch.segment_reduce")
 
 

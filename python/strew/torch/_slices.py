@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Integers, Numbers
 
-__all__ = ["as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter"]
-
 _slice_scatter = Operator("torch.slice_scatter")
 _select_scatter = Operator("torch.select_scatter")
 _diagonal_scatter = Operator("torch.diagonal_scatter")

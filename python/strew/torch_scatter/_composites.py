@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = ["scatter_log_softmax", "scatter_logsumexp", "scatter_softmax", "scatter_std"]
-
 _scatter_std = Operator("torch_scatter.scatter_std")
 _scatter_logsumexp = Operator("torch_scatter.scatter_logsumexp")
 _scatter_softmax = Operator("torch_scatter.scatter_softmax")

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import Any, NoReturn
 
 from .._arrays.dispatch import above
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any, NoReturn
-
-__all__ = ["install", "uninstall"]
 
 #: The release of torch_scatter whose public names these are.
 _VERSION = "2.1.2"

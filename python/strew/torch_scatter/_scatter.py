@@ -5,30 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._arrays.dispatch import torch_operators
+from .._native.functions import like
 from .._strew import Operator
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Literal, SupportsIndex
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = [
-    "scatter",
-    "scatter_add",
-    "scatter_max",
-    "scatter_mean",
-    "scatter_min",
-    "scatter_mul",
-    "scatter_sum",
-]
-
 _scatter = Operator("torch_scatter.scatter")
 _scatter_sum = Operator("torch_scatter.scatter_sum")
-_scatter_add = Operator("torch_scatter.scatter_add")
-_scatter_mul = Operator("torch_scatter.scatter_mul")
-_scatter_mean = Operator("torch_scatter.scatter_mean")
 _scatter_min = Operator("torch_scatter.scatter_min")
-_scatter_max = Operator("torch_scatter.scatter_max")
 
 
 def scatter(
@@ -84,13 +72,24 @@ def scatter_sum(
     return _scatter_sum(src, index, dim, out, dim_size)
 
 
-def scatter_add(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+def _member(name: str) -> Callable[..., Any]:
+    run, reduce = Operator(f"torch_scatter.{name}"), name.removeprefix("scatter_")
+    with_arg = reduce in ("min", "max")
+
+    def function(src: Any, index: Any, dim: Any = -1, out: Any = None, dim_size: Any = None) -> Any:
+        if operators := torch_operators(src, out):
+            scatter = operators.torch_scatter.scatter
+            return scatter.call(src, index, dim, out, dim_size, reduce, with_arg)
+        return run(src, index, dim, out, dim_size)
+
+    return function
+
+
+_reduction = like(scatter_sum, _member)
+
+
+@_reduction
+def scatter_add() -> None:
     """`scatter_sum` under its other name.
 
     >>> import numpy as np
@@ -101,36 +100,20 @@ def scatter_add(
     >>> totals
     array([12, 25])
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "add")
-    return _scatter_add(src, index, dim, out, dim_size)
 
 
-def scatter_mul(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+@_reduction
+def scatter_mul() -> None:
     """Multiply the elements of `src` that share an index along `dim`; see the module.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_mul([2, 3, 4], [2, 0, 2])
     array([3, 1, 8])
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "mul")
-    return _scatter_mul(src, index, dim, out, dim_size)
 
 
-def scatter_mean(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+@_reduction
+def scatter_mean() -> None:
     """Average the elements of `src` that share an index along `dim`; see the module.
 
     Means of integers are rounded down. With `out` it is ``(out + sum) / max(count, 1)``, where
@@ -140,9 +123,6 @@ def scatter_mean(
     >>> strew.torch_scatter.scatter_mean([1.0, 2.0, 4.0], [2, 0, 2])
     array([2. , 0. , 2.5])
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "mean")
-    return _scatter_mean(src, index, dim, out, dim_size)
 
 
 def scatter_min(
@@ -168,19 +148,11 @@ def scatter_min(
     return _scatter_min(src, index, dim, out, dim_size)
 
 
-def scatter_max(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> tuple[Array, Any]:
+@like(scatter_min, _member)
+def scatter_max() -> None:
     """Find the largest element of each group, and its position along `dim`; see `scatter_min`.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_max([3, 1, 2, 1], [0, 2, 0, 2])
     (array([3, 0, 1]), array([0, 4, 1]))
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "max", True)
-    return _scatter_max(src, index, dim, out, dim_size)

@@ -5,42 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._arrays.dispatch import torch_operators
+from .._native.functions import like
 from .._strew import Operator
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Literal, SupportsIndex
 
     from .._native.types import Array, ArrayLike, Numbers
 
-__all__ = [
-    "gather_coo",
-    "gather_csr",
-    "segment_add_coo",
-    "segment_add_csr",
-    "segment_coo",
-    "segment_csr",
-    "segment_max_coo",
-    "segment_max_csr",
-    "segment_mean_coo",
-    "segment_mean_csr",
-    "segment_min_coo",
-    "segment_min_csr",
-    "segment_sum_coo",
-    "segment_sum_csr",
-]
-
 _segment_coo = Operator("torch_scatter.segment_coo")
 _segment_sum_coo = Operator("torch_scatter.segment_sum_coo")
-_segment_add_coo = Operator("torch_scatter.segment_add_coo")
-_segment_mean_coo = Operator("torch_scatter.segment_mean_coo")
 _segment_min_coo = Operator("torch_scatter.segment_min_coo")
-_segment_max_coo = Operator("torch_scatter.segment_max_coo")
 _segment_csr = Operator("torch_scatter.segment_csr")
 _segment_sum_csr = Operator("torch_scatter.segment_sum_csr")
-_segment_add_csr = Operator("torch_scatter.segment_add_csr")
-_segment_mean_csr = Operator("torch_scatter.segment_mean_csr")
 _segment_min_csr = Operator("torch_scatter.segment_min_csr")
-_segment_max_csr = Operator("torch_scatter.segment_max_csr")
 _gather_coo = Operator("torch_scatter.gather_coo")
 _gather_csr = Operator("torch_scatter.gather_csr")
 
@@ -96,12 +75,24 @@ def segment_sum_coo(
     return _segment_sum_coo(src, index, out, dim_size)
 
 
-def segment_add_coo(
-    src: Array | Numbers,
-    index: ArrayLike,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+def _coo(name: str) -> Callable[..., Any]:
+    run, reduce = Operator(f"torch_scatter.{name}"), name.split("_")[1]
+    with_arg = reduce in ("min", "max")
+
+    def function(src: Any, index: Any, out: Any = None, dim_size: Any = None) -> Any:
+        if operators := torch_operators(src, out):
+            segments = operators.torch_scatter.segments
+            return segments.call_coo(src, index, out, dim_size, reduce, with_arg)
+        return run(src, index, out, dim_size)
+
+    return function
+
+
+_reduction_coo = like(segment_sum_coo, _coo)
+
+
+@_reduction_coo
+def segment_add_coo() -> None:
     """`segment_sum_coo` under its other name.
 
     >>> import numpy as np
@@ -110,26 +101,16 @@ def segment_add_coo(
     >>> strew.torch_scatter.segment_add_coo([1, 2], [1, 1], out=totals)
     array([10, 23])
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.segments.call_coo(src, index, out, dim_size, "add")
-    return _segment_add_coo(src, index, out, dim_size)
 
 
-def segment_mean_coo(
-    src: Array | Numbers,
-    index: ArrayLike,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> Array:
+@_reduction_coo
+def segment_mean_coo() -> None:
     """Average the elements of `src` that share an index, which ascends; see `segment_coo`.
 
     >>> import strew
     >>> strew.torch_scatter.segment_mean_coo([1.0, 2.0, 5.0], [0, 0, 1], dim_size=3)
     array([1.5, 5. , 0. ])
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.segments.call_coo(src, index, out, dim_size, "mean")
-    return _segment_mean_coo(src, index, out, dim_size)
 
 
 def segment_min_coo(
@@ -152,21 +133,14 @@ def segment_min_coo(
     return _segment_min_coo(src, index, out, dim_size)
 
 
-def segment_max_coo(
-    src: Array | Numbers,
-    index: ArrayLike,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-) -> tuple[Array, Any]:
+@like(segment_min_coo, _coo)
+def segment_max_coo() -> None:
     """Find the largest element of each group, and its position; see `segment_min_coo`.
 
     >>> import strew
     >>> strew.torch_scatter.segment_max_coo([3, 1, 2], [0, 2, 2])
     (array([3, 0, 2]), array([0, 3, 2]))
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.segments.call_coo(src, index, out, dim_size, "max", True)
-    return _segment_max_coo(src, index, out, dim_size)
 
 
 def segment_csr(
@@ -218,11 +192,24 @@ def segment_sum_csr(
     return _segment_sum_csr(src, indptr, out)
 
 
-def segment_add_csr(
-    src: Array | Numbers,
-    indptr: ArrayLike,
-    out: Array | None = None,
-) -> Array:
+def _csr(name: str) -> Callable[..., Any]:
+    run, reduce = Operator(f"torch_scatter.{name}"), name.split("_")[1]
+    with_arg = reduce in ("min", "max")
+
+    def function(src: Any, indptr: Any, out: Any = None) -> Any:
+        if operators := torch_operators(src, out):
+            segments = operators.torch_scatter.segments
+            return segments.call_csr(src, indptr, out, reduce, with_arg)
+        return run(src, indptr, out)
+
+    return function
+
+
+_reduction_csr = like(segment_sum_csr, _csr)
+
+
+@_reduction_csr
+def segment_add_csr() -> None:
     """`segment_sum_csr` under its other name.
 
     >>> import numpy as np
@@ -233,25 +220,16 @@ def segment_add_csr(
     >>> out
     array([1, 6])
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.segments.call_csr(src, indptr, out, "add")
-    return _segment_add_csr(src, indptr, out)
 
 
-def segment_mean_csr(
-    src: Array | Numbers,
-    indptr: ArrayLike,
-    out: Array | None = None,
-) -> Array:
+@_reduction_csr
+def segment_mean_csr() -> None:
     """Average the elements of `src` from one pointer to the next; see `segment_csr`.
 
     >>> import strew
     >>> strew.torch_scatter.segment_mean_csr([1.0, 2.0, 5.0], [0, 2, 3])
     array([1.5, 5. ])
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.segments.call_csr(src, indptr, out, "mean")
-    return _segment_mean_csr(src, indptr, out)
 
 
 def segment_min_csr(
@@ -274,20 +252,14 @@ def segment_min_csr(
     return _segment_min_csr(src, indptr, out)
 
 
-def segment_max_csr(
-    src: Array | Numbers,
-    indptr: ArrayLike,
-    out: Array | None = None,
-) -> tuple[Array, Any]:
+@like(segment_min_csr, _csr)
+def segment_max_csr() -> None:
     """Find the largest element of each row, and its position; see `segment_min_csr`.
 
     >>> import strew
     >>> strew.torch_scatter.segment_max_csr([3, 1, 2], [0, 1, 1, 3])
     (array([3, 0, 2]), array([0, 3, 2]))
     """
-    if operators := torch_operators(src, out):
-        return operators.torch_scatter.segments.call_csr(src, indptr, out, "max", True)
-    return _segment_max_csr(src, indptr, out)
 
 
 def gather_coo(

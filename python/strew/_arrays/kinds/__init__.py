@@ -8,18 +8,14 @@ docs/inputs.md has the rules.
 
 from __future__ import annotations
 
-import importlib as _importlib
-from typing import TYPE_CHECKING
-from typing import cast as _cast
+import importlib
+from typing import TYPE_CHECKING, cast
 
-import numpy as _np
+import numpy as np
 
+from ..._native import errors
 from . import _masked, _numpy
-from ._held import Groups as Groups
-from ._held import Held as Held
-from ._held import Kind as Kind
-from ._held import Made as Made
-from ._held import mask as mask
+from ._held import Held, mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,13 +35,13 @@ _KNOWN: dict[type, _Reader | None] = {}
 _FRAMES = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"))
 _CHUNKED = (("dask", "Array"), ("cubed", "Array"))
 
-_TIMES = (_np.datetime64, _np.timedelta64)
+_TIMES = (np.datetime64, np.timedelta64)
 
 
 def find(value: Any) -> _Reader | None:
     """How a value is read; None if the engine takes it as it is."""
     kind = type(value)
-    if kind is _np.ndarray:
+    if kind is np.ndarray:
         return _numpy.read if value.dtype.kind in "mM" else None
     if kind is list or kind is tuple:
         return _numpy.read if value and isinstance(value[0], _TIMES) else None
@@ -64,17 +60,17 @@ def is_index(value: Any) -> bool:
 
 
 def _learned(kind: type) -> _Reader | None:
-    if issubclass(kind, _np.ma.MaskedArray):
+    if issubclass(kind, np.ma.MaskedArray):
         return _masked.read
     for base in kind.__mro__:
         library = base.__module__.partition(".")[0]
         if (library, base.__name__) in _FRAMES:
-            module = _importlib.import_module(f"{__name__}._matrix")
-            return _cast("_Reader", module.read)
+            module = importlib.import_module(f"{__name__}._matrix")
+            return cast("_Reader", module.read)
         if (library, base.__name__) in _CHUNKED:
             return _chunked(library)
         if library in _LIBRARIES:
-            module = _importlib.import_module(f"{__name__}._{library}")
+            module = importlib.import_module(f"{__name__}._{library}")
             reader: _Reader | None = module.reader(kind)
             return reader
     return None
@@ -82,8 +78,8 @@ def _learned(kind: type) -> _Reader | None:
 
 def _chunked(library: str) -> _Reader:
     def read(operator: str, name: str, given: Any) -> Held:
-        raise TypeError(
-            f"{operator}: {name} is an array of {library}, which would be loaded whole: call "
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} is an array of {library}, which would be loaded whole: call "
             f"strew.{library}.{operator}, or pass {name}.compute()"
         )
 
@@ -106,22 +102,22 @@ def _index(operator: str, name: str, given: Any, mode: Any) -> Any:
     held = reader(operator, name, given)
     values, missing = held.values, held.missing
     if values.dtype.kind not in "iu":
-        raise TypeError(
-            f"{operator}: {name} has dtype {values.dtype}: it must be an integer type"
+        raise errors.Problem(TypeError, operator, name, values.dtype).has_dtype(
+            "it must be an integer type"
             + ("; by takes keys of any kind" if operator == "aggregate" else "")
         )
     if missing is None:
         return values
     if mode != "drop":
-        place = ", ".join(map(str, _np.argwhere(missing)[0]))
-        raise IndexError(
-            f"{operator}: {name}[{place}] is missing: it must be a number; "
-            'mode="drop" leaves out what has none'
+        place = ", ".join(map(str, np.argwhere(missing)[0]))
+        raise errors.Problem(IndexError, operator, name).saying(
+            f"{name}[{place}] is missing",
+            'it must be a number; mode="drop" leaves out what has none',
         )
-    if values.dtype == _np.uint64:
+    if values.dtype == np.uint64:
         # No size is larger, so that these are out of range as before.
-        values = _np.minimum(values, _np.uint64(2**63 - 1))
-    return _np.where(missing, -1, values.astype(_np.int64))
+        values = np.minimum(values, np.uint64(2**63 - 1))
+    return np.where(missing, -1, values.astype(np.int64))
 
 
 def weights(operator: str, given: Any) -> Any:
@@ -132,11 +128,11 @@ def weights(operator: str, given: Any) -> Any:
     held = reader(operator, "weights", given)
     missing = held.missing
     if held.kind.nan_is_missing:
-        missing = mask(_np.isnan(held.values))
+        missing = mask(np.isnan(held.values))
     if missing is not None:
-        place = ", ".join(map(str, _np.argwhere(missing)[0]))
-        raise ValueError(
-            f"{operator}: weights[{place}] is missing: it must be a number, such as 0, which "
-            "leaves a value out of sums"
+        place = ", ".join(map(str, np.argwhere(missing)[0]))
+        raise errors.Problem(ValueError, operator, "weights").saying(
+            f"weights[{place}] is missing",
+            "it must be a number, such as 0, which leaves a value out of sums",
         )
     return held.values

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as _np
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, TypeAlias
 
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+    _Array: TypeAlias = np.ndarray[Any, Any]
     # An axis of the values by its number, or a new one by its name.
     _Axes: TypeAlias = Sequence[int | str]
 
@@ -37,13 +37,13 @@ class Made:
         """The array with NaN or NaT where there is no value."""
         if self.missing is None or self.values.dtype.kind not in "fcmM":
             return self.values
-        none: Any = "NaT" if self.values.dtype.kind in "mM" else _np.nan
-        return _np.where(self.missing, _np.array(none, self.values.dtype), self.values)
+        none: Any = "NaT" if self.values.dtype.kind in "mM" else np.nan
+        return np.where(self.missing, np.array(none, self.values.dtype), self.values)
 
     def masked(self) -> Any:
         """The array as a masked one."""
-        return _np.ma.MaskedArray(
-            self.values, _np.ma.nomask if self.missing is None else self.missing
+        return np.ma.MaskedArray(
+            self.values, np.ma.nomask if self.missing is None else self.missing
         )
 
 

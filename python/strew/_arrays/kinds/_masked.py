@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
 from ._held import Groups, Held, Kind, Made, mask
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class _Masked(Kind):
@@ -28,8 +25,8 @@ class _Masked(Kind):
 
 
 def read(operator: str, name: str, given: Any) -> Held:
-    values = _np.asarray(given.data)
-    missing = None if given.mask is _np.ma.nomask else mask(_np.ma.getmaskarray(given))
+    values = np.asarray(given.data)
+    missing = None if given.mask is np.ma.nomask else mask(np.ma.getmaskarray(given))
     if values.dtype.kind in "mM":
-        missing = mask(_np.isnat(values) | _np.ma.getmaskarray(given))
+        missing = mask(np.isnat(values) | np.ma.getmaskarray(given))
     return Held(values, missing, _Masked(given))

@@ -5,16 +5,14 @@ Results are NumPy arrays; masked ones where a column has missing values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class _Matrix(Kind):
@@ -29,26 +27,28 @@ class _Matrix(Kind):
 
 
 def read(operator: str, name: str, given: Any) -> Held:
-    from .. import frames as _frames
+    from .. import frames
     from . import find
 
-    reader = _frames.find(given)
+    reader = frames.find(given)
     assert reader is not None
     frame = reader(given)
     columns = []
     for at, column in enumerate(frame.names):
         column_reader = find(frame.at(at))
         if column_reader is None:
-            raise TypeError(f"{operator}: {name}: column {column!r} is not of numbers")
+            raise errors.Problem(TypeError, operator, name).saying(
+                f"{name}: column {column!r} is not of numbers"
+            )
         columns.append(column_reader(operator, f"{name}: column {column!r}", frame.at(at)))
     if not columns:
-        return Held(_np.zeros((frame.rows, 0)), None, _Matrix(_np.zeros((frame.rows, 0)), False))
-    values = _np.stack([column.values for column in columns], 1)
+        return Held(np.zeros((frame.rows, 0)), None, _Matrix(np.zeros((frame.rows, 0)), False))
+    values = np.stack([column.values for column in columns], 1)
     missing: _Array | None = None
     if any(column.missing is not None for column in columns):
-        none = _np.zeros(frame.rows, bool)
+        none = np.zeros(frame.rows, bool)
         lost = [none if column.missing is None else column.missing for column in columns]
-        missing = mask(_np.stack(lost, 1))
+        missing = mask(np.stack(lost, 1))
     nullable = missing is not None or any(column.kind.nullable for column in columns)
     kind = _Matrix(values, nullable and missing is not None)
     kind.nan_is_missing = all(column.kind.nan_is_missing for column in columns)

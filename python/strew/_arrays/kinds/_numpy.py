@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class _Times(Kind):
@@ -26,9 +24,9 @@ class _Times(Kind):
 
 
 def read(operator: str, name: str, given: Any) -> Held:
-    array = _np.asarray(given)
+    array = np.asarray(given)
     if array.dtype.kind not in "mM":
-        raise TypeError(
-            f"{operator}: {name} has dtype {array.dtype}: all must be dates, or all durations"
+        raise errors.Problem(TypeError, operator, name, str(array.dtype)).saying(
+            f"{name} has dtype {array.dtype}: all must be dates, or all durations"
         )
-    return Held(array, mask(_np.isnat(array)), _Times(array))
+    return Held(array, mask(np.isnat(array)), _Times(array))

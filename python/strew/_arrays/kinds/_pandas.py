@@ -7,17 +7,15 @@ the keys as labels. Values go by their position: two Series with different label
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def reader(kind: type) -> Callable[[str, str, Any], Held] | None:
@@ -33,9 +31,9 @@ def check_labels(operator: str, name: str, other: Any, src: Any) -> None:
     if not isinstance(mine, pd.Index) or not isinstance(others, pd.Index):
         return
     if len(mine) == len(others) and mine is not others and not mine.equals(others):
-        raise ValueError(
-            f"{operator}: {name} and src have different labels, but values go by their position: "
-            f"align them first, or pass {name}.to_numpy()"
+        raise errors.Problem(ValueError, operator, name).saying(
+            f"{name} and src have different labels, but values go by their position: align "
+            f"them first, or pass {name}.to_numpy()"
         )
 
 
@@ -49,7 +47,7 @@ class _Pandas(Kind):
         self.nullable = self.is_arrow or self.is_masked
         self.unit_of_days = "s" if self.is_arrow else None
         subtype = getattr(dtype, "subtype", dtype)
-        self.nan_is_missing = isinstance(subtype, _np.dtype) and subtype.kind in "fc"
+        self.nan_is_missing = isinstance(subtype, np.dtype) and subtype.kind in "fc"
 
     def out(self, made: Made, groups: Groups) -> Any:
         if made.values.ndim != 1:
@@ -61,7 +59,7 @@ class _Pandas(Kind):
             return pd.Series(array, labels, name=self.given.name, copy=False)
         if isinstance(self.given, pd.Index):
             return pd.Index(array, name=self.given.name, copy=False)
-        return array if not isinstance(array, _np.ndarray) else pd.array(array)
+        return array if not isinstance(array, np.ndarray) else pd.array(array)
 
     def _array(self, made: Made) -> Any:
         """The values as an array of the family of dtypes that came in."""
@@ -75,7 +73,7 @@ class _Pandas(Kind):
         if self.is_masked and values.dtype.name in _MASKED:
             of = getattr(pd.arrays, _MASKED[values.dtype.name])
             missing = made.missing
-            return of(values, _np.zeros(len(values), bool) if missing is None else missing)
+            return of(values, np.zeros(len(values), bool) if missing is None else missing)
         filled = made.filled()
         zone = getattr(self.given.dtype, "tz", None)
         if zone is not None and filled.dtype.kind == "M":
@@ -119,18 +117,18 @@ def read(operator: str, name: str, given: Any) -> Held:
         values, missing = parts(operator, name, array.__arrow_array__())
         return Held(values, missing, kind)
     if kind.is_masked:
-        missing = _np.asarray(given.isna())
+        missing = np.asarray(given.isna())
         none: Any = {"na_value": dtype.numpy_dtype.type(0)} if missing.any() else {}
         values = given.to_numpy(dtype=dtype.numpy_dtype, copy=False, **none)
         return Held(values, mask(missing), kind)
     if getattr(dtype, "tz", None) is not None:
-        values = _np.asarray(pd.DatetimeIndex(given).tz_convert(None))
-        return Held(values, mask(_np.isnat(values)), kind)
-    if not isinstance(dtype, _np.dtype) and not isinstance(dtype, pd.SparseDtype):
-        raise TypeError(
-            f"{operator}: {name} has the dtype {dtype} of pandas: it must be of numbers, bools, "
-            "dates or durations"
+        values = np.asarray(pd.DatetimeIndex(given).tz_convert(None))
+        return Held(values, mask(np.isnat(values)), kind)
+    if not isinstance(dtype, np.dtype) and not isinstance(dtype, pd.SparseDtype):
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} has the dtype {dtype} of pandas",
+            "it must be of numbers, bools, dates or durations",
         )
-    values = _np.asarray(given)
-    missing = mask(_np.isnat(values)) if values.dtype.kind in "mM" else None
+    values = np.asarray(given)
+    missing = mask(np.isnat(values)) if values.dtype.kind in "mM" else None
     return Held(values, missing, kind)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def reader(kind: type) -> Callable[[str, str, Any], Held] | None:
@@ -33,16 +31,16 @@ class _Polars(Kind):
         pl: Any = sys.modules["polars"]
         values = made.values
         is_time, is_duration = values.dtype.kind in "mM", values.dtype.kind == "m"
-        if is_duration and _np.datetime_data(values.dtype)[0] not in ("ms", "us", "ns"):
+        if is_duration and np.datetime_data(values.dtype)[0] not in ("ms", "us", "ns"):
             # Polars has no durations of days.
             values = values.astype("m8[ms]")
-        series = pl.Series(self.given.name, values.view(_np.int64) if is_time else values)
+        series = pl.Series(self.given.name, values.view(np.int64) if is_time else values)
         if made.missing is not None and made.missing.any():
             series = series.set(pl.Series(made.missing), None)
         if not is_time:
             return series
         if is_duration:
-            return series.cast(pl.Duration(_np.datetime_data(values.dtype)[0]))
+            return series.cast(pl.Duration(np.datetime_data(values.dtype)[0]))
         return series.cast(self.given.dtype)
 
     def part(self, places: _Array, axis: int) -> Any:
@@ -56,15 +54,15 @@ def read(operator: str, name: str, given: Any) -> Held:
     time = _time(dtype)
     if time is not None:
         values = given.to_physical().fill_null(0).to_numpy()
-        values = values.astype(_np.int64, copy=False).view(time)
-        missing = mask(_np.isnat(values) | (False if missing is None else missing))
+        values = values.astype(np.int64, copy=False).view(time)
+        missing = mask(np.isnat(values) | (False if missing is None else missing))
         return Held(values, missing, _Polars(given))
     if str(dtype) in ("Int128", "UInt128") or not (
         dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean
     ):
-        raise TypeError(
-            f"{operator}: {name} has the type {dtype} of Polars: it must be of numbers, bools, "
-            "dates or durations"
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} has the type {dtype} of Polars",
+            "it must be of numbers, bools, dates or durations",
         )
     if missing is not None:
         given_or_zero = given.fill_null(False if dtype == pl.Boolean else 0)
@@ -76,7 +74,7 @@ def _time(dtype: Any) -> Any:
     """NumPy's dtype for dates and durations; None for other values."""
     pl: Any = sys.modules["polars"]
     if isinstance(dtype, pl.Datetime):
-        return _np.dtype(f"M8[{dtype.time_unit}]")
+        return np.dtype(f"M8[{dtype.time_unit}]")
     if isinstance(dtype, pl.Duration):
-        return _np.dtype(f"m8[{dtype.time_unit}]")
-    return _np.dtype("M8[D]") if dtype == pl.Date else None
+        return np.dtype(f"m8[{dtype.time_unit}]")
+    return np.dtype("M8[D]") if dtype == pl.Date else None

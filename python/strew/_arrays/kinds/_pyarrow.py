@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def reader(kind: type) -> Callable[[str, str, Any], Held] | None:
@@ -45,15 +43,15 @@ def array_of(made: Made, like: Any) -> Any:
     values, missing = made.values, made.missing
     if values.dtype.kind not in "mM":
         return pa.array(values, mask=missing)
-    unit, _ = _np.datetime_data(values.dtype)
+    unit, _ = np.datetime_data(values.dtype)
     if values.dtype.kind == "m":
         if unit not in ("s", "ms", "us", "ns"):
             # Arrow has no durations of days.
             values, unit = values.astype("m8[s]"), "s"
-        return pa.array(values.view(_np.int64), mask=missing).view(pa.duration(unit))
-    numbers = values.view(_np.int64)
+        return pa.array(values.view(np.int64), mask=missing).view(pa.duration(unit))
+    numbers = values.view(np.int64)
     if pa.types.is_date32(like):
-        return pa.array(numbers.astype(_np.int32), mask=missing).view(like)
+        return pa.array(numbers.astype(np.int32), mask=missing).view(like)
     return pa.array(numbers, mask=missing).view(like)
 
 
@@ -76,23 +74,23 @@ def parts(operator: str, name: str, given: Any) -> tuple[_Array, _Array | None]:
         missing = array.is_null().to_numpy(zero_copy_only=False)
     dtype = _dtype(array.type)
     if dtype is None:
-        raise TypeError(
-            f"{operator}: {name} has the type {array.type} of pyarrow: it must be of numbers, "
-            "bools, dates or durations"
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} has the type {array.type} of pyarrow",
+            "it must be of numbers, bools, dates or durations",
         )
     if pa.types.is_boolean(array.type):
         # They are bits there.
         return array.fill_null(False).to_numpy(zero_copy_only=False), missing
     data = array.buffers()[1]
     if data is None or not len(array):
-        return _np.zeros(len(array), dtype), missing
-    stored = _np.dtype(_np.int32) if pa.types.is_date32(array.type) else dtype
-    values = _np.frombuffer(data, stored, len(array), array.offset * stored.itemsize)
+        return np.zeros(len(array), dtype), missing
+    stored = np.dtype(np.int32) if pa.types.is_date32(array.type) else dtype
+    values = np.frombuffer(data, stored, len(array), array.offset * stored.itemsize)
     if stored != dtype:
-        values = values.astype(_np.int64).view(dtype)
+        values = values.astype(np.int64).view(dtype)
     if dtype.kind in "mM":
         # An integer may be that of NaT without being null.
-        missing = _np.isnat(values) if missing is None else missing | _np.isnat(values)
+        missing = np.isnat(values) if missing is None else missing | np.isnat(values)
         missing = mask(missing)
     return values, missing
 
@@ -106,13 +104,13 @@ def _dtype(kind: Any) -> Any:
     """NumPy's dtype for a type of pyarrow; None if there is none."""
     types = sys.modules["pyarrow"].types
     if types.is_boolean(kind):
-        return _np.dtype(bool)
+        return np.dtype(bool)
     if types.is_integer(kind) or types.is_floating(kind):
-        return _np.dtype(kind.to_pandas_dtype())
+        return np.dtype(kind.to_pandas_dtype())
     if types.is_timestamp(kind):
-        return _np.dtype(f"M8[{kind.unit}]")
+        return np.dtype(f"M8[{kind.unit}]")
     if types.is_duration(kind):
-        return _np.dtype(f"m8[{kind.unit}]")
+        return np.dtype(f"m8[{kind.unit}]")
     if types.is_date(kind):
-        return _np.dtype("M8[D]" if types.is_date32(kind) else "M8[ms]")
+        return np.dtype("M8[D]" if types.is_date32(kind) else "M8[ms]")
     return None

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-import numpy as _np
+import numpy as np
 
+from ..._native import errors
 from ._held import Groups, Held, Kind, Made, mask
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias
-
-    _Array: TypeAlias = _np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def reader(kind: type) -> Callable[[str, str, Any], Held] | None:
@@ -43,7 +41,7 @@ class _Labelled(Kind):
                 called = name if name is not None else f"key_{number}"
                 coords[names[at] if len(groups.keys) == 1 else called] = (
                     names[at],
-                    _np.asarray(keys),
+                    np.asarray(keys),
                 )
         return xr.DataArray(made.filled(), coords, names, given.name, given.attrs)
 
@@ -54,7 +52,9 @@ class _Labelled(Kind):
         dims = self.given.dims
         if isinstance(dim, str):
             if dim not in dims:
-                raise ValueError(f"{operator}: dim = {dim!r}: src has the dimensions {dims}")
+                raise errors.Problem(ValueError, operator, "dim", dim).saying(
+                    f"dim = {dim!r}: src has the dimensions {dims}"
+                )
             return dims.index(dim)
         return dim
 
@@ -67,9 +67,9 @@ class _Labelled(Kind):
             mine, others = self.given.indexes.get(dim), other.indexes.get(dim)
             if mine is None or others is None or len(mine) != len(others) or mine.equals(others):
                 continue
-            raise ValueError(
-                f"{operator}: {name} and src have different labels along {dim!r}, but values go by "
-                f"their position: align them first, or pass {name}.values"
+            raise errors.Problem(ValueError, operator, name).saying(
+                f"{name} and src have different labels along {dim!r}, but values go by their "
+                f"position: align them first, or pass {name}.values"
             )
 
     def _check_dims(self, operator: str, name: str, other: Any, axis: Any) -> None:
@@ -78,9 +78,9 @@ class _Labelled(Kind):
         if other.ndim == 1 and isinstance(axis, int):
             (along,) = other.dims
             if along in dims and -len(dims) <= axis < len(dims) and dims[axis] != along:
-                raise ValueError(
-                    f"{operator}: {name} lies along {along!r}, but dim = {axis} of src is "
-                    f"{dims[axis]!r}: pass dim={along!r}"
+                raise errors.Problem(ValueError, operator, "dim", axis).saying(
+                    f"{name} lies along {along!r}, but dim = {axis} of src is {dims[axis]!r}: pass "
+                    f"dim={along!r}"
                 )
         elif other.ndim > 1:
             # As NumPy pairs axes: from the last one on.
@@ -88,19 +88,19 @@ class _Labelled(Kind):
             known = set(dims) & set(other.dims)
             if any(mine != theirs and {mine, theirs} & known for theirs, mine in pairs):
                 wanted = tuple(dim for dim in dims if dim in other.dims)
-                raise ValueError(
-                    f"{operator}: {name} has the dimensions {other.dims}, but src has {dims}: axes "
-                    f"are paired from the last one on; pass {name}.transpose{wanted}, or without "
-                    f"names {name}.values"
+                raise errors.Problem(ValueError, operator, name).saying(
+                    f"{name} has the dimensions {other.dims}, but src has {dims}: axes are paired "
+                    f"from the last one on; pass {name}.transpose{wanted}, or without names "
+                    f"{name}.values"
                 )
 
 
 def read(operator: str, name: str, given: Any) -> Held:
     if given.chunks is not None:
-        raise TypeError(
-            f"{operator}: {name} is in chunks, which would be loaded whole: call strew.dask, or "
-            f"pass {name}.compute()"
+        raise errors.Problem(TypeError, operator, name).saying(
+            f"{name} is in chunks, which would be loaded whole: call strew.dask, or pass "
+            f"{name}.compute()"
         )
-    values = _np.asarray(given.values)
-    missing = mask(_np.isnat(values)) if values.dtype.kind in "mM" else None
+    values = np.asarray(given.values)
+    missing = mask(np.isnat(values)) if values.dtype.kind in "mM" else None
     return Held(values, missing, _Labelled(given))
