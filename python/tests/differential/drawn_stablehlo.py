@@ -81,7 +81,7 @@ def verified(case):
 
 
 def interpreted(case):
-    arrays = [case[name] for name in ("operand", "indices", "updates")]
+    arrays = [np.asarray(case[name]) for name in ("operand", "indices", "updates")]
     with mlir.make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(program(case))
         made = stablehlo.eval_module(module, [mlir.ir_attribute(array) for array in arrays])

@@ -11,7 +11,7 @@ import numpy as np
 class Source:
     """An operator, in one of its ways: a reduction, a mode, a region.
 
-    `draw` makes a case: an operator's arguments by name. `peer` makes its result, or results by
+    `draw` makes a case: an operator's arguments by name, or None where vectors cannot say them. `peer` makes its result, or results by
     name, and refuses with one of `refusals`. `differs` are the cases in which strew does something
     else on purpose, and those that the framework does not define.
     """
@@ -20,7 +20,7 @@ class Source:
     way: str
     origin: str
     dtypes: list[str]
-    draw: Callable[[np.random.Generator, str], dict[str, Any]]
+    draw: Callable[[np.random.Generator, str], dict[str, Any] | None]
     peer: Callable[[dict[str, Any]], Any]
     refusals: tuple[type[Exception], ...]
     kept: int

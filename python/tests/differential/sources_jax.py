@@ -119,6 +119,10 @@ FUNCTIONS = {
 }
 
 
+def called(name, case):
+    return FUNCTIONS[name](with_index(case))
+
+
 def mistakes():
     for name, cases in MISTAKES.items():
         for what, case in cases.items():
@@ -127,6 +131,6 @@ def mistakes():
                 what=what.replace(" ", "-"),
                 origin=RUN,
                 case=case,
-                peer=lambda case: FUNCTIONS[name](with_index(case)),
+                peer=functools.partial(called, name),
                 refusals=REFUSALS,
             )

@@ -1,4 +1,6 @@
-"""strew.jax and strew.stablehlo against JAX on random arguments. Needs jax, on the CPU."""
+"""strew.jax and strew.stablehlo against JAX, and StableHLO's interpreter, on random arguments. Needs
+jax, on the CPU.
+"""
 
 import pytest
 
@@ -30,6 +32,7 @@ from drawn_jax import (  # noqa: E402
     update,
     updated,
 )
+from drawn_stablehlo import interpreted  # noqa: E402
 from jax import lax  # noqa: E402
 
 CASES = 3
@@ -99,6 +102,16 @@ def test_scatters_of_any_dimension_numbers(region, dtype):
     for rng in drawn(["stablehlo", region, dtype], CASES):
         case = scatter(rng, region, dtype)
         agree(strew.stablehlo.scatter(**case), scattered(case), case)
+
+
+@pytest.mark.parametrize(
+    ("region", "dtype"), ids({name: dtypes for name, (_, dtypes) in REGIONS.items()})
+)
+def test_windows_that_are_partly_outside(region, dtype):
+    """StableHLO leaves out elements, and XLA windows."""
+    for rng in drawn(["interpreter", region, dtype], 5 * CASES):
+        case = scatter(rng, region, dtype) | {"out_of_bounds": "element"}
+        agree(strew.stablehlo.scatter(**case), interpreted(case), case)
 
 
 # Sums that depend on their order.
