@@ -11,9 +11,10 @@ import numpy as np
 class Source:
     """An operator, in one of its ways: a reduction, a mode, a region.
 
-    `draw` makes a case: an operator's arguments by name, or None where vectors cannot say them. `peer` makes its result, or results by
-    name, and refuses with one of `refusals`. `differs` are the cases in which strew does something
-    else on purpose, and those that the framework does not define.
+    `draw` makes a case, an operator's arguments by name, or None where vectors cannot say them.
+    `peer` makes its result, or results by name, and refuses with one of `refusals`. `differs` are
+    the cases in which strew does something else on purpose, and those that the framework does not
+    define.
     """
 
     op: str
