@@ -51,11 +51,15 @@ def is_there(defect, release):
     assert defect.shown is None or defect.shown(), f"{defect.peer} has mended it: {defect.what}"
 
 
+def seed_of(name, number):
+    return [number, zlib.crc32(str(name).encode())]
+
+
 def drawn(name, count):
     """Random generators, the same ones for the same name."""
     first, _, given = os.environ.get("STREW_DRAWS", "0").partition(":")
     for number in range(int(first), int(first) + int(given or count)):
-        seed = [number, zlib.crc32(str(name).encode())]
+        seed = seed_of(name, number)
         print(f"case {number}: np.random.default_rng({seed})")
         yield np.random.default_rng(seed)
 

@@ -10,34 +10,35 @@ tf = pytest.importorskip("tensorflow")
 
 import strew  # noqa: E402
 from drawn import (  # noqa: E402
-    COMPLEX,
     DTYPES,
-    FLOATS,
-    INTEGERS,
     Defect,
     agree,
-    chance,
     defects,
     drawn,
-    factors,
     is_there,
     normal,
-    one_of,
-    orderable,
-    ordered,
     outcome,
-    places,
-    sizes,
-    summands,
+)
+from drawn_tensorflow import (  # noqa: E402
+    BY_ROWS,
+    BY_TUPLES,
+    REFUSALS,
+    SIXTEEN_BITS,
+    SORTED,
+    UNSORTED,
+    by_rows,
+    by_segments,
+    by_tuples,
+    gather_by_tuples,
+    rows,
+    scatter_by_tuples,
+    segments_in_any_order,
+    segments_that_ascend,
+    tolerance,
 )
 
 ours = strew.tensorflow
 CASES = 25
-REFUSALS = (tf.errors.InvalidArgumentError, ValueError, IndexError, TypeError)
-NUMBERS = [*INTEGERS, *FLOATS, *COMPLEX]
-REAL = [*INTEGERS, *FLOATS]
-"""What maxima and minima are made of."""
-POLICIES = ["", "DEFAULT", "ERROR", "IGNORE"]
 
 
 def ids(operators):
@@ -48,174 +49,60 @@ def ids(operators):
     ]
 
 
-def values_for(name):
-    """Values of which the result is the same in every order."""
-    if name.startswith(("segment", "unsorted")) and name.endswith(("min", "max")):
-        return ordered
-    if name.endswith(("min", "max", "update", "gather_nd")):
-        return orderable
-    return factors if name.endswith(("prod", "mul", "div")) else summands
-
-
-def both(name, case, refusals=REFUSALS):
+def both(functions, theirs, name, case):
     """What strew and TensorFlow make of the same arguments."""
-    found = outcome(lambda: OURS[name](**case), refusals)
-    return found, outcome(lambda: THEIRS[name](**case).numpy(), refusals)
-
-
-# By windows that tuples name.
-
-TENSOR = [
-    "tensor_scatter_nd_update",
-    *(f"tensor_scatter_nd_{name}" for name in ("add", "sub", "min", "max")),
-]
-BY_TUPLES = {
-    "scatter_nd": DTYPES,
-    "tensor_scatter_nd_update": DTYPES,
-    "tensor_scatter_nd_add": NUMBERS,
-    "tensor_scatter_nd_sub": NUMBERS,
-    "tensor_scatter_nd_min": REAL,
-    "tensor_scatter_nd_max": REAL,
-}
-OURS = {name: getattr(ours, name) for name in ["scatter_nd", *TENSOR, "gather_nd"]}
-THEIRS = {name: getattr(tf, name) for name in ["scatter_nd", *TENSOR, "gather_nd"]}
-# The function does not pass the policy on.
-THEIRS["tensor_scatter_nd_update"] = lambda **options: tf.raw_ops.TensorScatterUpdate(**options)
-
-
-def tuples(rng, shape, beyond):
-    """Tuples that name windows of an array, and the shape of those windows."""
-    entries = int(rng.integers(1, len(shape) + 1))
-    batch = sizes(rng, int(rng.integers(1, 3)), 0, 6)
-    index = [places(rng, n, batch, beyond=beyond) for n in shape[:entries]]
-    return np.stack(index, -1).astype(one_of(rng, ["int32", "int64"])), (*batch, *shape[entries:])
+    found = outcome(lambda: getattr(functions, name)(**case), REFUSALS)
+    return found, outcome(lambda: theirs(name, case), REFUSALS)
 
 
 @pytest.mark.parametrize(("name", "dtype"), ids(BY_TUPLES))
 def test_scatters_by_tuples(name, dtype):
     for rng in drawn([name, dtype], CASES):
-        shape = sizes(rng, int(rng.integers(1, 5)))
-        indices, window = tuples(rng, shape, 0.3)
-        if chance(rng, 0.03):
-            window = (*window, 1)
-        values = values_for(name)
-        case = {
-            "indices": indices,
-            "updates": values(rng, dtype, window),
-            "bad_indices_policy": one_of(rng, POLICIES),
-        }
-        case |= {"shape": shape} if name == "scatter_nd" else {"tensor": values(rng, dtype, shape)}
-        agree(*both(name, case), case)
+        case = scatter_by_tuples(rng, name, dtype)
+        agree(*both(ours, by_tuples, name, case), case)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_gathers_by_tuples(dtype):
     for rng in drawn(["gather_nd", dtype], CASES):
-        shape = sizes(rng, int(rng.integers(1, 5)))
-        batch_dims = int(rng.integers(0, min(len(shape), 3)))
-        indices, _ = tuples(rng, shape[batch_dims:], 0.3)
-        if batch_dims:
-            indices = np.broadcast_to(indices, (*shape[:batch_dims], *indices.shape)).copy()
-        case = {
-            "params": orderable(rng, dtype, shape),
-            "indices": indices,
-            "batch_dims": batch_dims,
-            "bad_indices_policy": one_of(rng, POLICIES),
-        }
-        found, expected = both("gather_nd", case)
-        if 0 in shape and "params is empty" in str(expected):
+        case = gather_by_tuples(rng, "gather_nd", dtype)
+        found, expected = both(ours, by_tuples, "gather_nd", case)
+        if not case["params"].size and "params is empty" in str(expected):
             continue  # gather_nd-of-nothing
         agree(found, expected, case)
 
 
-# Rows of a variable.
-
-BY_ROWS = {
-    "scatter_update": DTYPES,
-    "scatter_add": NUMBERS,
-    "scatter_sub": NUMBERS,
-    "scatter_mul": NUMBERS,
-    "scatter_div": NUMBERS,
-    "scatter_min": REAL,
-    "scatter_max": REAL,
-}
-
-
 @pytest.mark.parametrize(("name", "dtype"), ids(BY_ROWS))
 def test_rows_of_a_variable(name, dtype):
-    theirs = getattr(tf.compat.v1, name)
     for rng in drawn([name, dtype], CASES):
-        shape = sizes(rng, int(rng.integers(1, 4)))
-        of_indices = sizes(rng, int(rng.integers(0, 3)), 0, 6)
-        indices = places(rng, shape[0], of_indices, one_of(rng, ["int32", "int64"]), beyond=0.2)
-        values = values_for(name)
-        ref = values(rng, dtype, shape)
-        updates = values(rng, dtype, () if chance(rng, 0.2) else (*of_indices, *shape[1:]))
-        if name == "scatter_div" and not (dtype in INTEGERS and chance(rng, 0.1)):
-            updates = np.where(updates == 0, np.ones((), updates.dtype), updates)
-        case = {"ref": ref, "indices": indices, "updates": updates}
-        found = outcome(lambda: getattr(ours, name)(ref.copy(), indices, updates), REFUSALS)
-        expected = outcome(lambda: theirs(tf.Variable(ref), indices, updates).numpy(), REFUSALS)
-        if not ref.size and not isinstance(found, Exception):
+        case = rows(rng, name, dtype)
+        expected = outcome(lambda: by_rows(name, case), REFUSALS)
+        changed = case | {"ref": case["ref"].copy()}
+        found = outcome(lambda: getattr(ours, name)(*changed.values()), REFUSALS)
+        if not case["ref"].size and not isinstance(found, Exception):
             continue  # indices-of-nothing
         agree(found, expected, case)
-
-
-# Segments.
-
-REDUCTIONS = {"sum": NUMBERS, "mean": NUMBERS, "prod": NUMBERS, "min": REAL, "max": REAL}
-SORTED = {f"segment_{name}": dtypes for name, dtypes in REDUCTIONS.items()}
-UNSORTED = {f"unsorted_segment_{name}": dtypes for name, dtypes in REDUCTIONS.items()}
-UNSORTED |= {"unsorted_segment_mean": REAL, "unsorted_segment_sqrt_n": FLOATS}
 
 
 @pytest.mark.parametrize(("name", "dtype"), ids(SORTED))
 def test_segments_that_ascend(name, dtype):
     for rng in drawn([name, dtype], CASES):
-        shape = sizes(rng, int(rng.integers(1, 4)), 0, 12)
-        segments = np.sort(rng.integers(0, 9, shape[0]))
-        if chance(rng, 0.1):
-            segments = places(rng, 9, shape[0], beyond=0.3)
-        case = {
-            "data": values_for(name)(rng, dtype, shape),
-            "segment_ids": segments.astype(one_of(rng, ["int32", "int64"])),
-        }
-        found = outcome(lambda: getattr(ours.math, name)(**case), REFUSALS)
+        case = segments_that_ascend(rng, name, dtype)
+        found, expected = both(ours.math, by_segments, name, case)
         if not case["data"].size and not isinstance(found, Exception):
             continue  # indices-of-nothing
-        agree(found, outcome(lambda: getattr(tf.math, name)(**case).numpy(), REFUSALS), case)
-
-
-SIXTEEN_BITS = {"float16": 2e-2, "bfloat16": 2e-1}
-"""Tolerances of sums."""
+        agree(found, expected, case)
 
 
 @pytest.mark.parametrize(("name", "dtype"), ids(UNSORTED))
 def test_segments_in_any_order(name, dtype):
+    of = tolerance(name, dtype)
     for rng in drawn([name, dtype], CASES):
-        shape = sizes(rng, int(rng.integers(1, 4)), 0, 7)
-        count = int(rng.integers(0, 7))
-        segments = places(rng, count, shape[: int(rng.integers(0, len(shape) + 1))], beyond=0.5)
-        if not chance(rng, 0.2) or not count:
-            segments = np.where(segments >= count, -1, segments)
-        data = values_for(name)(rng, dtype, shape)
-        if name == "unsorted_segment_mean" and dtype in INTEGERS:
-            data = rng.integers(0, 9, shape).astype(dtype)  # means-of-integers-wrap
-        case = {
-            "data": data,
-            "segment_ids": segments.astype(one_of(rng, ["int32", "int64"])),
-            "num_segments": count,
-        }
-        found = outcome(lambda: getattr(ours.math, name)(**case), REFUSALS)
-        expected = outcome(lambda: getattr(tf.math, name)(**case).numpy(), REFUSALS)
-        if not data.size and not isinstance(found, Exception):
+        case = segments_in_any_order(rng, name, dtype)
+        found, expected = both(ours.math, by_segments, name, case)
+        if not case["data"].size and not isinstance(found, Exception):
             continue  # indices-of-nothing
-        of = (
-            SIXTEEN_BITS[dtype]
-            if name == "unsorted_segment_sqrt_n" and dtype in SIXTEEN_BITS
-            else 0
-        )
-        agree(found, expected, case, of, of)  # square-roots-of-16-bits
+        agree(found, expected, case, of, of)
 
 
 MEANS = dict.fromkeys(["int8", "int16", "uint8", "uint16"], np.float32) | dict.fromkeys(
