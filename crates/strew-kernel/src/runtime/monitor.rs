@@ -41,13 +41,12 @@ pub fn is_watched() -> bool {
 /// may be given work of somebody else's, which this monitor does not watch.
 pub struct Watch(Option<Rc<dyn Monitor>>);
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl Watch {
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn take() -> Self {
         Self(CURRENT.take())
     }
 
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn monitor(&self) -> Option<&dyn Monitor> {
         self.0.as_deref()
     }
@@ -69,8 +68,8 @@ pub struct Progress<'s> {
     visible: bool,
 }
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl<'s> Progress<'s> {
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn new(
         monitor: Option<&'s dyn Monitor>,
         stop: &'s AtomicBool,
@@ -87,13 +86,11 @@ impl<'s> Progress<'s> {
     }
 
     /// From here on the caller can see what is written: the run can no longer be stopped.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn writes_are_visible(&mut self) {
         self.visible = true;
     }
 
     /// `more` updates have been handled; true if the run goes on.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn step(&mut self, more: usize) -> bool {
         self.done += more as u64;
         let wanted = self

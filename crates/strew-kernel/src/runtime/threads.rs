@@ -106,9 +106,9 @@ pub enum Team {
     Own(Arc<Own>),
 }
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl Team {
     /// `None` if no other thread can be had: then the work is done by the calling one alone.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn new(threads: usize) -> Option<Self> {
         if rayon::current_thread_index().is_some() {
             return Some(Self::Callers);
@@ -118,7 +118,6 @@ impl Team {
     }
 
     /// Does the pieces of work: the first on the calling thread, the others on the team.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn share<T: Send>(
         &self,
         pieces: impl IntoIterator<Item = T>,

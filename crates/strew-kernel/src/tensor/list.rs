@@ -50,27 +50,6 @@ pub struct List<T> {
 }
 
 impl<T: Plain> List<T> {
-    /// An empty list with room for `room` numbers. `what` names them in the error.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn with_room(what: &str, room: usize) -> Result<Self, Problem> {
-        let bytes = room.saturating_mul(size_of::<T>());
-        Ok(Self::of(Buffer::scratch(&|| what.to_owned(), bytes)?, 0))
-    }
-
-    /// `len` numbers with unspecified values.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn scratch(what: &str, len: usize) -> Result<Self, Problem> {
-        let mut made = Self::with_room(what, len)?;
-        made.len = len;
-        Ok(made)
-    }
-
     /// `len` zeros, for which memory is there only once they are touched.
     ///
     /// # Errors
@@ -106,25 +85,6 @@ impl<T: Plain> List<T> {
         }
     }
 
-    /// How many numbers more there is room for.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn room(&self) -> usize {
-        self.buffer.len() / size_of::<T>() - self.len
-    }
-
-    /// Adds a number.
-    ///
-    /// # Panics
-    /// If there is no room.
-    #[inline(always)]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn push(&mut self, number: T) {
-        let len = self.len;
-        assert!(len < self.buffer.len() / size_of::<T>(), "there is room");
-        self.len = len + 1;
-        self[len] = number;
-    }
-
     /// Adds copies of a number at the end until there are `len`, if there are fewer.
     ///
     /// # Panics
@@ -139,6 +99,45 @@ impl<T: Plain> List<T> {
             self.len = len;
             self[had..].fill(number);
         }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl<T: Plain> List<T> {
+    /// An empty list with room for `room` numbers. `what` names them in the error.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn with_room(what: &str, room: usize) -> Result<Self, Problem> {
+        let bytes = room.saturating_mul(size_of::<T>());
+        Ok(Self::of(Buffer::scratch(&|| what.to_owned(), bytes)?, 0))
+    }
+
+    /// `len` numbers with unspecified values.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn scratch(what: &str, len: usize) -> Result<Self, Problem> {
+        let mut made = Self::with_room(what, len)?;
+        made.len = len;
+        Ok(made)
+    }
+
+    /// How many numbers more there is room for.
+    pub fn room(&self) -> usize {
+        self.buffer.len() / size_of::<T>() - self.len
+    }
+
+    /// Adds a number.
+    ///
+    /// # Panics
+    /// If there is no room.
+    #[inline(always)]
+    pub fn push(&mut self, number: T) {
+        let len = self.len;
+        assert!(len < self.buffer.len() / size_of::<T>(), "there is room");
+        self.len = len + 1;
+        self[len] = number;
     }
 }
 

@@ -43,9 +43,9 @@ impl From<DynTensor> for Held<'_> {
     }
 }
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl<'a> Held<'a> {
     /// The view, if it is of borrowed memory.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn borrowed(&self) -> Option<DynView<'a>> {
         self.kept.is_none().then(|| self.view.clone())
     }

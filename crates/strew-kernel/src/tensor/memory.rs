@@ -122,22 +122,9 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// `bytes` zero bytes. `what` names them in the error.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn zeroed(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
-        Self::allocate(what, bytes, true, true)
-    }
-
     /// `bytes` zero bytes of which few will be touched. Small pages, so that only those exist.
     pub(crate) fn zeroed_sparse(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
         Self::allocate(what, bytes, true, false)
-    }
-
-    /// `bytes` bytes with whatever is in them.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn scratch(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
-        // Fresh memory of the allocator's holds nothing that may be read.
-        Self::allocate(what, bytes, bytes < MAPPED_FROM, true)
     }
 
     /// `bytes` bytes that `init` must write, all of them, through the pointer it is given.
@@ -240,18 +227,29 @@ impl Buffer {
             memory: Memory::Mapping(Some(mapping)),
         })
     }
+}
 
-    #[doc(hidden)] // Internal: for the crates of strew alone.
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Buffer {
+    /// `bytes` zero bytes. `what` names them in the error.
+    pub fn zeroed(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
+        Self::allocate(what, bytes, true, true)
+    }
+
+    /// `bytes` bytes with whatever is in them.
+    pub fn scratch(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
+        // Fresh memory of the allocator's holds nothing that may be read.
+        Self::allocate(what, bytes, bytes < MAPPED_FROM, true)
+    }
+
     pub fn as_ptr(&self) -> *const u8 {
         self.ptr.as_ptr()
     }
 
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.ptr.as_ptr()
     }
 
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn len(&self) -> usize {
         self.bytes
     }

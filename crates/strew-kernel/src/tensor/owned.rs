@@ -33,31 +33,6 @@ impl DynTensor {
         Self::zeros_for(dtype, shape, usize::MAX)
     }
 
-    /// A tensor of zeros of which at most `touched` elements will be written.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn zeros_for(dtype: DType, shape: &[usize], touched: usize) -> Result<Self, Problem> {
-        const PAGE: usize = 4096;
-        let layout = Layout::contiguous(dtype, shape)?;
-        let bytes = layout.len() * dtype.size();
-        let what = || describe(&layout);
-        // A huge page is 512 small ones: it pays unless most of those would never be touched.
-        let buffer = if touched < bytes / PAGE / 4 {
-            Buffer::zeroed_sparse(&what, bytes)?
-        } else {
-            Buffer::zeroed(&what, bytes)?
-        };
-        Ok(Self { buffer, layout })
-    }
-
-    /// A tensor with whatever is in its memory.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn scratch(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
-        let layout = Layout::contiguous(dtype, shape)?;
-        let bytes = layout.len() * dtype.size();
-        let buffer = Buffer::scratch(&|| describe(&layout), bytes)?;
-        Ok(Self { buffer, layout })
-    }
-
     /// A tensor that `write` fills: it must write every byte through the pointer it is given.
     ///
     /// # Safety
@@ -73,32 +48,6 @@ impl DynTensor {
         // `Buffer::written_by` asks.
         let buffer = unsafe { Buffer::written_by(&|| describe(&layout), bytes, write)? };
         Ok(Self { buffer, layout })
-    }
-
-    /// A tensor whose every element is `bytes`, which must be as long as one element.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`] if it does not fit.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn filled(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Self, Problem> {
-        if element.iter().all(|&b| b == 0) || element.len() != dtype.size() {
-            return Self::zeros(dtype, shape);
-        }
-        let layout = Layout::contiguous(dtype, shape)?;
-        let what = || describe(&layout);
-        let buffer = Buffer::scratch(&what, layout.len() * dtype.size())?;
-        let mut made = Self { buffer, layout };
-        fill(made.as_bytes_mut(), |bytes| {
-            // Doubling what is filled copies ever longer stretches, whatever the element's size.
-            let mut filled = element.len().min(bytes.len());
-            bytes[..filled].copy_from_slice(&element[..filled]);
-            while filled < bytes.len() {
-                let more = filled.min(bytes.len() - filled).min(FILL);
-                bytes.copy_within(..more, filled);
-                filled += more;
-            }
-        });
-        Ok(made)
     }
 
     /// Element type, shape and strides.
@@ -178,6 +127,57 @@ impl DynTensor {
         } else {
             Err(self)
         }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl DynTensor {
+    /// A tensor of zeros of which at most `touched` elements will be written.
+    pub fn zeros_for(dtype: DType, shape: &[usize], touched: usize) -> Result<Self, Problem> {
+        const PAGE: usize = 4096;
+        let layout = Layout::contiguous(dtype, shape)?;
+        let bytes = layout.len() * dtype.size();
+        let what = || describe(&layout);
+        // A huge page is 512 small ones: it pays unless most of those would never be touched.
+        let buffer = if touched < bytes / PAGE / 4 {
+            Buffer::zeroed_sparse(&what, bytes)?
+        } else {
+            Buffer::zeroed(&what, bytes)?
+        };
+        Ok(Self { buffer, layout })
+    }
+
+    /// A tensor with whatever is in its memory.
+    pub fn scratch(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
+        let layout = Layout::contiguous(dtype, shape)?;
+        let bytes = layout.len() * dtype.size();
+        let buffer = Buffer::scratch(&|| describe(&layout), bytes)?;
+        Ok(Self { buffer, layout })
+    }
+
+    /// A tensor whose every element is `bytes`, which must be as long as one element.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if it does not fit.
+    pub fn filled(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Self, Problem> {
+        if element.iter().all(|&b| b == 0) || element.len() != dtype.size() {
+            return Self::zeros(dtype, shape);
+        }
+        let layout = Layout::contiguous(dtype, shape)?;
+        let what = || describe(&layout);
+        let buffer = Buffer::scratch(&what, layout.len() * dtype.size())?;
+        let mut made = Self { buffer, layout };
+        fill(made.as_bytes_mut(), |bytes| {
+            // Doubling what is filled copies ever longer stretches, whatever the element's size.
+            let mut filled = element.len().min(bytes.len());
+            bytes[..filled].copy_from_slice(&element[..filled]);
+            while filled < bytes.len() {
+                let more = filled.min(bytes.len() - filled).min(FILL);
+                bytes.copy_within(..more, filled);
+                filled += more;
+            }
+        });
+        Ok(made)
     }
 }
 

@@ -23,14 +23,6 @@ use smallvec::{SmallVec, smallvec};
 const NO_INTEGER: i64 = i64::MIN;
 
 impl DynView<'_> {
-    /// Reads `out.len()` index values from byte offset `at` on, `stride` bytes apart; see
-    /// `each_integer`.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn read_integers(&self, at: isize, stride: isize, out: &mut [i64]) -> bool {
-        self.each_integer(at, stride, out.len(), |i, value| out[i] = value)
-    }
-
     /// Calls `each` with the number and the value, as `i64`, of `count` index values from byte
     /// offset `at` on, `stride` bytes apart.
     ///
@@ -93,173 +85,6 @@ impl DynView<'_> {
         true
     }
 
-    /// The first of `count` elements that are `stride` bytes apart, if all of them are inside.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn stretch(&self, at: isize, stride: isize, count: usize) -> Option<*const u8> {
-        let span = stride.checked_mul(count.checked_sub(1)?.cast_signed())?;
-        let last = at.checked_add(span)?;
-        let (low, high) = self.layout().extent();
-        let size = self.dtype().size().cast_signed();
-        let align = self.dtype().align();
-        let inside = at.min(last) >= low && at.max(last) <= high - size;
-        let aligned = aligned(at, align) && aligned(stride, align);
-        (inside && aligned).then(|| self.as_ptr().wrapping_offset(at))
-    }
-
-    /// The number at a coordinate as a person would write it, for messages.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn show(&self, coordinate: &[usize]) -> Option<String> {
-        let offset = self.layout().offset(coordinate)?;
-        let ptr = self.as_ptr().wrapping_offset(offset);
-        macro_rules! show {
-            ($t:ty) => {
-                // SAFETY: the offset is that of an element of this type.
-                format!("{}", unsafe { ptr.cast::<$t>().read() })
-            };
-        }
-        Some(match self.dtype() {
-            DType::Bool => show!(u8),
-            DType::I8 => show!(i8),
-            DType::I16 => show!(i16),
-            DType::I32 => show!(i32),
-            DType::I64 => show!(i64),
-            DType::U8 => show!(u8),
-            DType::U16 => show!(u16),
-            DType::U32 => show!(u32),
-            DType::U64 => show!(u64),
-            DType::F16 => show!(f16),
-            DType::BF16 => show!(bf16),
-            DType::F32 => show!(f32),
-            DType::F64 => show!(f64),
-            DType::C64 => show!(Complex32),
-            DType::C128 => show!(Complex64),
-        })
-    }
-
-    /// The number at a coordinate, as it is stored; `None` if there is none, or it is complex.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn index_value(&self, coordinate: &[usize]) -> Option<IndexValue> {
-        let offset = self.layout().offset(coordinate)?;
-        let ptr = self.as_ptr().wrapping_offset(offset);
-        macro_rules! read {
-            ($t:ty) => {
-                // SAFETY: the offset is that of an element of this type.
-                unsafe { ptr.cast::<$t>().read() }
-            };
-        }
-        // The shortest number that a narrow float is read as: 5.3, not 5.300000190734863.
-        let shortest =
-            |value: f32| IndexValue::Float(value.to_string().parse().unwrap_or(f64::NAN));
-        Some(match self.dtype() {
-            DType::Bool | DType::C64 | DType::C128 => return None,
-            DType::I8 => read!(i8).into(),
-            DType::I16 => read!(i16).into(),
-            DType::I32 => read!(i32).into(),
-            DType::I64 => read!(i64).into(),
-            DType::U8 => read!(u8).into(),
-            DType::U16 => read!(u16).into(),
-            DType::U32 => read!(u32).into(),
-            DType::U64 => read!(u64).into(),
-            DType::F16 => shortest(read!(f16).into()),
-            DType::BF16 => shortest(read!(bf16).into()),
-            DType::F32 => shortest(read!(f32)),
-            DType::F64 => IndexValue::Float(read!(f64)),
-        })
-    }
-
-    /// The elements of an integer or float view as `i64`, row by row, as for an index; `None` if
-    /// they are no numbers.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn to_integers(&self) -> Option<Vec<i64>> {
-        let mut all = Vec::new();
-        let numbers = self.all_integers(|block| {
-            all.extend_from_slice(block);
-            true
-        });
-        numbers.then_some(all)
-    }
-
-    /// Up to `count` elements, evenly spread.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn sample(&self, count: usize) -> Vec<i64> {
-        let step = self.len().div_ceil(count.max(1)).max(1);
-        let mut found = Vec::new();
-        for n in (0..self.len()).step_by(step) {
-            let (mut rest, mut offset, mut one) = (n, 0, [0]);
-            for (&len, &stride) in self.shape().iter().zip(self.layout().strides()).rev() {
-                offset += (rest % len).cast_signed() * stride;
-                rest /= len;
-            }
-            if self.read_integers(offset, 0, &mut one) {
-                found.push(one[0]);
-            }
-        }
-        found
-    }
-
-    /// The coordinate of the first element, in row-major order, that is zero.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn first_zero(&self) -> Option<Dims> {
-        let mut before = 0;
-        macro_rules! search {
-            ($t:ty, $zero:expr) => {
-                all_offsets(self.shape(), self.layout().strides(), |offset| {
-                    // SAFETY: the offset is that of an element of this type.
-                    let value = unsafe { self.as_ptr().offset(offset).cast::<$t>().read() };
-                    let goes_on = value != $zero;
-                    before += usize::from(goes_on);
-                    goes_on
-                })
-            };
-        }
-        let none = match self.dtype() {
-            DType::Bool | DType::I8 | DType::U8 => search!(u8, 0),
-            DType::I16 | DType::U16 => search!(u16, 0),
-            DType::I32 | DType::U32 => search!(u32, 0),
-            DType::I64 | DType::U64 => search!(u64, 0),
-            DType::F16 => search!(f16, f16::ZERO),
-            DType::BF16 => search!(bf16, bf16::ZERO),
-            DType::F32 => search!(f32, 0.0),
-            DType::F64 => search!(f64, 0.0),
-            DType::C64 => search!(Complex32, Complex32::ZERO),
-            DType::C128 => search!(Complex64, Complex64::ZERO),
-        };
-        (!none).then(|| self.coordinate(before))
-    }
-
-    /// The coordinate of an element, counted row by row. There must be one.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn coordinate(&self, mut at: usize) -> Dims {
-        let mut coordinate = self.dims();
-        for len in coordinate.iter_mut().rev() {
-            (*len, at) = (at % *len, at / *len);
-        }
-        coordinate
-    }
-
-    /// The largest element of an integer or float view; `None` if there is none.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn max_integer(&self) -> Option<i64> {
-        let view = self.without_repeats();
-        let bytes = view.len().saturating_mul(view.dtype().size());
-        let stretches = view.stretches(available().min(bytes / MAX_FOR_A_THREAD));
-        let mut found: SmallVec<[(Option<i64>, Self); 1]> = stretches
-            .into_iter()
-            .map(|stretch| (None, stretch))
-            .collect();
-        share(found.len(), &mut found, |(max, stretch)| {
-            *max = stretch.max_of_stretch();
-        });
-        found.into_iter().filter_map(|(max, _)| max).max()
-    }
-
     fn max_of_stretch(&self) -> Option<i64> {
         let mut max = None;
         self.all_runs(|at, stride, count| {
@@ -305,24 +130,6 @@ impl DynView<'_> {
         max.filter(|_| inside)
     }
 
-    /// Whether no value of a view of one axis is less than the one before it, the first is not
-    /// negative, and the last is below `limit`. False for other types than `int32` and `int64`.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn ascends_below(&self, limit: usize) -> bool {
-        let ([len], [stride]) = (self.shape(), self.layout().strides()) else {
-            return false;
-        };
-        let ends = [0, *len - 1].map(|at| {
-            let mut value = [0];
-            let read = self.read_integers(at.cast_signed() * stride, 0, &mut value);
-            read.then_some(value[0])
-        });
-        let inside =
-            |value: Option<i64>| value.is_some_and(|v| usize::try_from(v).is_ok_and(|v| v < limit));
-        ends.into_iter().all(inside) && self.ascends(*stride, *len)
-    }
-
     /// Whether no value of `len` values is less than the one before it, for two types.
     fn ascends(&self, stride: isize, len: usize) -> bool {
         let Some(first) = self.stretch(0, stride, len) else {
@@ -359,58 +166,6 @@ impl DynView<'_> {
         }
     }
 
-    /// The view cut into up to `count` stretches along its longest axis.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn stretches(&self, count: usize) -> SmallVec<[Self; 1]> {
-        let count = count.clamp(1, MOST_STRETCHES);
-        let longest = (0..self.rank()).max_by_key(|&axis| self.shape()[axis]);
-        let Some(axis) = longest.filter(|&axis| self.shape()[axis] >= count) else {
-            return smallvec![self.clone()];
-        };
-        let len = self.shape()[axis];
-        let ends = (0..count).map(|n| (n * len / count, (n + 1) * len / count));
-        ends.filter_map(|(from, to)| self.narrow(axis, from, to - from))
-            .collect()
-    }
-
-    /// The same elements with each axis along which they repeat (stride 0) cut to one.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn without_repeats(&self) -> Self {
-        let mut view = self.clone();
-        for axis in 0..self.rank() {
-            if self.layout().strides()[axis] == 0 && self.shape()[axis] > 1 {
-                view = view.narrow(axis, 0, 1).unwrap_or(view);
-            }
-        }
-        view
-    }
-
-    /// Calls `each` with the elements as `i64`, block by block in row-major order, until it returns
-    /// false. True if it never did; false also if the elements are no numbers.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn all_integers(&self, mut each: impl FnMut(&[i64]) -> bool) -> bool {
-        let mut values = [0; 512];
-        self.all_runs(|at, stride, count| {
-            (0..count).step_by(values.len()).all(|from| {
-                let block = (count - from).min(values.len());
-                let block = &mut values[..block];
-                let at = at + from.cast_signed() * stride;
-                self.read_integers(at, stride, block) && each(block)
-            })
-        })
-    }
-
-    /// Calls `each` with the byte offset of the first, the step to the next and the number of the
-    /// elements of each run along the last axis, or of all of them if they lie one after the other,
-    /// until it returns false. True if it never did; false also if the elements are no real
-    /// numbers.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn all_runs(&self, each: impl FnMut(isize, isize, usize) -> bool) -> bool {
-        !matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) && self.runs(each)
-    }
-
     /// [`all_runs`](Self::all_runs) of elements of any type.
     fn runs(&self, mut each: impl FnMut(isize, isize, usize) -> bool) -> bool {
         let (shape, strides) = (self.shape(), self.layout().strides());
@@ -444,6 +199,240 @@ impl DynView<'_> {
             };
             all <= 1
         })
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl DynView<'_> {
+    /// Reads `out.len()` index values from byte offset `at` on, `stride` bytes apart; see
+    /// `each_integer`.
+    #[must_use]
+    pub fn read_integers(&self, at: isize, stride: isize, out: &mut [i64]) -> bool {
+        self.each_integer(at, stride, out.len(), |i, value| out[i] = value)
+    }
+
+    /// The first of `count` elements that are `stride` bytes apart, if all of them are inside.
+    pub fn stretch(&self, at: isize, stride: isize, count: usize) -> Option<*const u8> {
+        let span = stride.checked_mul(count.checked_sub(1)?.cast_signed())?;
+        let last = at.checked_add(span)?;
+        let (low, high) = self.layout().extent();
+        let size = self.dtype().size().cast_signed();
+        let align = self.dtype().align();
+        let inside = at.min(last) >= low && at.max(last) <= high - size;
+        let aligned = aligned(at, align) && aligned(stride, align);
+        (inside && aligned).then(|| self.as_ptr().wrapping_offset(at))
+    }
+
+    /// The number at a coordinate as a person would write it, for messages.
+    #[must_use]
+    pub fn show(&self, coordinate: &[usize]) -> Option<String> {
+        let offset = self.layout().offset(coordinate)?;
+        let ptr = self.as_ptr().wrapping_offset(offset);
+        macro_rules! show {
+            ($t:ty) => {
+                // SAFETY: the offset is that of an element of this type.
+                format!("{}", unsafe { ptr.cast::<$t>().read() })
+            };
+        }
+        Some(match self.dtype() {
+            DType::Bool => show!(u8),
+            DType::I8 => show!(i8),
+            DType::I16 => show!(i16),
+            DType::I32 => show!(i32),
+            DType::I64 => show!(i64),
+            DType::U8 => show!(u8),
+            DType::U16 => show!(u16),
+            DType::U32 => show!(u32),
+            DType::U64 => show!(u64),
+            DType::F16 => show!(f16),
+            DType::BF16 => show!(bf16),
+            DType::F32 => show!(f32),
+            DType::F64 => show!(f64),
+            DType::C64 => show!(Complex32),
+            DType::C128 => show!(Complex64),
+        })
+    }
+
+    /// The number at a coordinate, as it is stored; `None` if there is none, or it is complex.
+    #[must_use]
+    pub fn index_value(&self, coordinate: &[usize]) -> Option<IndexValue> {
+        let offset = self.layout().offset(coordinate)?;
+        let ptr = self.as_ptr().wrapping_offset(offset);
+        macro_rules! read {
+            ($t:ty) => {
+                // SAFETY: the offset is that of an element of this type.
+                unsafe { ptr.cast::<$t>().read() }
+            };
+        }
+        // The shortest number that a narrow float is read as: 5.3, not 5.300000190734863.
+        let shortest =
+            |value: f32| IndexValue::Float(value.to_string().parse().unwrap_or(f64::NAN));
+        Some(match self.dtype() {
+            DType::Bool | DType::C64 | DType::C128 => return None,
+            DType::I8 => read!(i8).into(),
+            DType::I16 => read!(i16).into(),
+            DType::I32 => read!(i32).into(),
+            DType::I64 => read!(i64).into(),
+            DType::U8 => read!(u8).into(),
+            DType::U16 => read!(u16).into(),
+            DType::U32 => read!(u32).into(),
+            DType::U64 => read!(u64).into(),
+            DType::F16 => shortest(read!(f16).into()),
+            DType::BF16 => shortest(read!(bf16).into()),
+            DType::F32 => shortest(read!(f32)),
+            DType::F64 => IndexValue::Float(read!(f64)),
+        })
+    }
+
+    /// The elements of an integer or float view as `i64`, row by row, as for an index; `None` if
+    /// they are no numbers.
+    #[must_use]
+    pub fn to_integers(&self) -> Option<Vec<i64>> {
+        let mut all = Vec::new();
+        let numbers = self.all_integers(|block| {
+            all.extend_from_slice(block);
+            true
+        });
+        numbers.then_some(all)
+    }
+
+    /// Up to `count` elements, evenly spread.
+    #[must_use]
+    pub fn sample(&self, count: usize) -> Vec<i64> {
+        let step = self.len().div_ceil(count.max(1)).max(1);
+        let mut found = Vec::new();
+        for n in (0..self.len()).step_by(step) {
+            let (mut rest, mut offset, mut one) = (n, 0, [0]);
+            for (&len, &stride) in self.shape().iter().zip(self.layout().strides()).rev() {
+                offset += (rest % len).cast_signed() * stride;
+                rest /= len;
+            }
+            if self.read_integers(offset, 0, &mut one) {
+                found.push(one[0]);
+            }
+        }
+        found
+    }
+
+    /// The coordinate of the first element, in row-major order, that is zero.
+    #[must_use]
+    pub fn first_zero(&self) -> Option<Dims> {
+        let mut before = 0;
+        macro_rules! search {
+            ($t:ty, $zero:expr) => {
+                all_offsets(self.shape(), self.layout().strides(), |offset| {
+                    // SAFETY: the offset is that of an element of this type.
+                    let value = unsafe { self.as_ptr().offset(offset).cast::<$t>().read() };
+                    let goes_on = value != $zero;
+                    before += usize::from(goes_on);
+                    goes_on
+                })
+            };
+        }
+        let none = match self.dtype() {
+            DType::Bool | DType::I8 | DType::U8 => search!(u8, 0),
+            DType::I16 | DType::U16 => search!(u16, 0),
+            DType::I32 | DType::U32 => search!(u32, 0),
+            DType::I64 | DType::U64 => search!(u64, 0),
+            DType::F16 => search!(f16, f16::ZERO),
+            DType::BF16 => search!(bf16, bf16::ZERO),
+            DType::F32 => search!(f32, 0.0),
+            DType::F64 => search!(f64, 0.0),
+            DType::C64 => search!(Complex32, Complex32::ZERO),
+            DType::C128 => search!(Complex64, Complex64::ZERO),
+        };
+        (!none).then(|| self.coordinate(before))
+    }
+
+    /// The coordinate of an element, counted row by row. There must be one.
+    #[must_use]
+    pub fn coordinate(&self, mut at: usize) -> Dims {
+        let mut coordinate = self.dims();
+        for len in coordinate.iter_mut().rev() {
+            (*len, at) = (at % *len, at / *len);
+        }
+        coordinate
+    }
+
+    /// The largest element of an integer or float view; `None` if there is none.
+    #[must_use]
+    pub fn max_integer(&self) -> Option<i64> {
+        let view = self.without_repeats();
+        let bytes = view.len().saturating_mul(view.dtype().size());
+        let stretches = view.stretches(available().min(bytes / MAX_FOR_A_THREAD));
+        let mut found: SmallVec<[(Option<i64>, Self); 1]> = stretches
+            .into_iter()
+            .map(|stretch| (None, stretch))
+            .collect();
+        share(found.len(), &mut found, |(max, stretch)| {
+            *max = stretch.max_of_stretch();
+        });
+        found.into_iter().filter_map(|(max, _)| max).max()
+    }
+
+    /// Whether no value of a view of one axis is less than the one before it, the first is not
+    /// negative, and the last is below `limit`. False for other types than `int32` and `int64`.
+    #[must_use]
+    pub fn ascends_below(&self, limit: usize) -> bool {
+        let ([len], [stride]) = (self.shape(), self.layout().strides()) else {
+            return false;
+        };
+        let ends = [0, *len - 1].map(|at| {
+            let mut value = [0];
+            let read = self.read_integers(at.cast_signed() * stride, 0, &mut value);
+            read.then_some(value[0])
+        });
+        let inside =
+            |value: Option<i64>| value.is_some_and(|v| usize::try_from(v).is_ok_and(|v| v < limit));
+        ends.into_iter().all(inside) && self.ascends(*stride, *len)
+    }
+
+    /// The view cut into up to `count` stretches along its longest axis.
+    #[must_use]
+    pub fn stretches(&self, count: usize) -> SmallVec<[Self; 1]> {
+        let count = count.clamp(1, MOST_STRETCHES);
+        let longest = (0..self.rank()).max_by_key(|&axis| self.shape()[axis]);
+        let Some(axis) = longest.filter(|&axis| self.shape()[axis] >= count) else {
+            return smallvec![self.clone()];
+        };
+        let len = self.shape()[axis];
+        let ends = (0..count).map(|n| (n * len / count, (n + 1) * len / count));
+        ends.filter_map(|(from, to)| self.narrow(axis, from, to - from))
+            .collect()
+    }
+
+    /// The same elements with each axis along which they repeat (stride 0) cut to one.
+    #[must_use]
+    pub fn without_repeats(&self) -> Self {
+        let mut view = self.clone();
+        for axis in 0..self.rank() {
+            if self.layout().strides()[axis] == 0 && self.shape()[axis] > 1 {
+                view = view.narrow(axis, 0, 1).unwrap_or(view);
+            }
+        }
+        view
+    }
+
+    /// Calls `each` with the elements as `i64`, block by block in row-major order, until it returns
+    /// false. True if it never did; false also if the elements are no numbers.
+    pub fn all_integers(&self, mut each: impl FnMut(&[i64]) -> bool) -> bool {
+        let mut values = [0; 512];
+        self.all_runs(|at, stride, count| {
+            (0..count).step_by(values.len()).all(|from| {
+                let block = (count - from).min(values.len());
+                let block = &mut values[..block];
+                let at = at + from.cast_signed() * stride;
+                self.read_integers(at, stride, block) && each(block)
+            })
+        })
+    }
+
+    /// Calls `each` with the byte offset of the first, the step to the next and the number of the
+    /// elements of each run along the last axis, or of all of them if they lie one after the other,
+    /// until it returns false. True if it never did; false also if the elements are no real
+    /// numbers.
+    pub fn all_runs(&self, each: impl FnMut(isize, isize, usize) -> bool) -> bool {
+        !matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) && self.runs(each)
     }
 }
 

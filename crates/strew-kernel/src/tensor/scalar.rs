@@ -70,38 +70,6 @@ impl fmt::Display for Scalar {
 }
 
 impl Scalar {
-    /// The number as a 0-d tensor of a type, by PyTorch's rules: fractions are cut off, everything
-    /// but zero is true, and an unsigned type takes a negative integer modulo 2^k.
-    ///
-    /// # Errors
-    /// [`Problem::Value`] if the type cannot hold it, [`Problem::Memory`].
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn tensor(self, argument: &str, dtype: DType) -> Result<DynTensor, Problem> {
-        let Some(bytes) = self.element(dtype) else {
-            return Err(self.beyond(argument, dtype));
-        };
-        DynTensor::filled(dtype, &[], &bytes[..dtype.size()])
-    }
-
-    /// The same, but an unsigned type takes no negative number.
-    ///
-    /// # Errors
-    /// As [`Scalar::tensor`].
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn unwrapped(self, argument: &str, dtype: DType) -> Result<DynTensor, Problem> {
-        let unsigned = matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
-        let negative = match self {
-            Self::Int(value) => value < 0,
-            Self::Float(value) => value <= -1.0,
-            Self::Complex(value) => value.re <= -1.0,
-            Self::Bool(_) | Self::Uint(_) => false,
-        };
-        match unsigned && negative {
-            true => Err(self.beyond(argument, dtype)),
-            false => self.tensor(argument, dtype),
-        }
-    }
-
     fn beyond(self, argument: &str, dtype: DType) -> Problem {
         Problem::Value {
             argument: argument.into(),
@@ -181,19 +149,6 @@ impl Scalar {
         }
     }
 
-    /// The number without an imaginary part, if that is zero.
-    #[allow(clippy::cast_precision_loss)]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn real(self) -> Option<f64> {
-        match self {
-            Self::Bool(value) => Some(f64::from(u8::from(value))),
-            Self::Int(value) => Some(value as f64),
-            Self::Uint(value) => Some(value as f64),
-            Self::Float(value) => Some(value),
-            Self::Complex(value) => (value.im == 0.0).then_some(value.re),
-        }
-    }
-
     #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
     fn single(self) -> Option<f32> {
         match self {
@@ -218,6 +173,51 @@ impl Scalar {
     fn finite<T>(self, infinite: bool, value: T) -> Option<T> {
         let was = self.real().is_some_and(f64::is_infinite);
         (!infinite || was).then_some(value)
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Scalar {
+    /// The number as a 0-d tensor of a type, by PyTorch's rules: fractions are cut off, everything
+    /// but zero is true, and an unsigned type takes a negative integer modulo 2^k.
+    ///
+    /// # Errors
+    /// [`Problem::Value`] if the type cannot hold it, [`Problem::Memory`].
+    pub fn tensor(self, argument: &str, dtype: DType) -> Result<DynTensor, Problem> {
+        let Some(bytes) = self.element(dtype) else {
+            return Err(self.beyond(argument, dtype));
+        };
+        DynTensor::filled(dtype, &[], &bytes[..dtype.size()])
+    }
+
+    /// The same, but an unsigned type takes no negative number.
+    ///
+    /// # Errors
+    /// As [`Scalar::tensor`].
+    pub fn unwrapped(self, argument: &str, dtype: DType) -> Result<DynTensor, Problem> {
+        let unsigned = matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
+        let negative = match self {
+            Self::Int(value) => value < 0,
+            Self::Float(value) => value <= -1.0,
+            Self::Complex(value) => value.re <= -1.0,
+            Self::Bool(_) | Self::Uint(_) => false,
+        };
+        match unsigned && negative {
+            true => Err(self.beyond(argument, dtype)),
+            false => self.tensor(argument, dtype),
+        }
+    }
+
+    /// The number without an imaginary part, if that is zero.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn real(self) -> Option<f64> {
+        match self {
+            Self::Bool(value) => Some(f64::from(u8::from(value))),
+            Self::Int(value) => Some(value as f64),
+            Self::Uint(value) => Some(value as f64),
+            Self::Float(value) => Some(value),
+            Self::Complex(value) => (value.im == 0.0).then_some(value.re),
+        }
     }
 }
 

@@ -81,9 +81,17 @@ impl<'a, T: Element> TensorView<'a, T> {
         all
     }
 
+    /// The erased view.
+    #[must_use]
+    pub fn into_dyn(self) -> DynView<'a> {
+        self.view
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl<'a, T: Element> TensorView<'a, T> {
     /// The elements, if they lie one after the other, row by row.
     #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn as_slice(&self) -> Option<&'a [T]> {
         if self.is_empty() {
             return Some(&[]);
@@ -93,16 +101,9 @@ impl<'a, T: Element> TensorView<'a, T> {
         all.then(|| unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) })
     }
 
-    /// The erased view.
-    #[must_use]
-    pub fn into_dyn(self) -> DynView<'a> {
-        self.view
-    }
-
     /// The erased view of what a typed function was given: it tells that a Rust program chose the
     /// element type.
     #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn of_rust(self) -> DynView<'a> {
         self.view.with_type()
     }

@@ -57,18 +57,6 @@ impl<'a> DynView<'a> {
         })
     }
 
-    /// A view without elements, of shape `[0]`.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn nothing(dtype: DType) -> Self {
-        Self {
-            ptr: std::ptr::without_provenance(dtype.align()),
-            // It reaches no byte.
-            layout: Layout::contiguous(dtype, &[0]).expect("no element always fits"),
-            typed: false,
-            memory: PhantomData,
-        }
-    }
-
     /// A view whose pointer was checked before.
     ///
     /// # Safety
@@ -89,14 +77,6 @@ impl<'a> DynView<'a> {
             typed: true,
             ..self
         }
-    }
-
-    /// True if the view was given to a typed function, and so are its parts: a Rust program chose
-    /// the element type, and no array or file.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn is_typed(&self) -> bool {
-        self.typed
     }
 
     /// Element type, shape and strides.
@@ -205,10 +185,40 @@ impl<'a> DynView<'a> {
         self.with_layout(0, self.layout.insert_axis(at))
     }
 
+    /// A 0-d view as one of shape `[1]`; others as they are.
+    #[must_use]
+    pub fn at_least_1d(&self) -> Self {
+        if self.rank() == 0 {
+            self.insert_axis(0)
+        } else {
+            self.clone()
+        }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl<'a> DynView<'a> {
+    /// A view without elements, of shape `[0]`.
+    pub fn nothing(dtype: DType) -> Self {
+        Self {
+            ptr: std::ptr::without_provenance(dtype.align()),
+            // It reaches no byte.
+            layout: Layout::contiguous(dtype, &[0]).expect("no element always fits"),
+            typed: false,
+            memory: PhantomData,
+        }
+    }
+
+    /// True if the view was given to a typed function, and so are its parts: a Rust program chose
+    /// the element type, and no array or file.
+    #[must_use]
+    pub fn is_typed(&self) -> bool {
+        self.typed
+    }
+
     /// The same elements with another shape, if they lie in row-major order without gaps and are as
     /// many.
     #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn reshape(&self, shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(self.dtype(), shape).ok()?;
         let same = self.layout.is_contiguous() && layout.len() == self.len();
@@ -217,7 +227,6 @@ impl<'a> DynView<'a> {
 
     /// The elements `start`, `start + step`, ..., `count` of them, along an axis.
     #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn slice(&self, axis: usize, start: usize, step: isize, count: usize) -> Option<Self> {
         let (layout, moved) = self.layout.slice(axis, start, step, count)?;
         Some(self.with_layout(moved, layout))
@@ -226,22 +235,11 @@ impl<'a> DynView<'a> {
     /// A `uint64` view as one of `int64`: values beyond `int64` are negative there. Others as they
     /// are.
     #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn as_signed(&self) -> Self {
         match self.dtype() {
             // Both types have 8 bytes and the same alignment, and any bytes are values of both.
             DType::U64 => self.with_layout(0, self.layout.with_dtype(DType::I64)),
             _ => self.clone(),
-        }
-    }
-
-    /// A 0-d view as one of shape `[1]`; others as they are.
-    #[must_use]
-    pub fn at_least_1d(&self) -> Self {
-        if self.rank() == 0 {
-            self.insert_axis(0)
-        } else {
-            self.clone()
         }
     }
 }
@@ -279,18 +277,6 @@ impl<'a> DynViewMut<'a> {
         let ptr = checked_pointer(ptr, &layout)?.cast_mut();
         // SAFETY: the caller's promise. The pointer was just checked.
         Ok(unsafe { Self::from_borrowed(ptr, layout) })
-    }
-
-    /// A view without elements, of shape `[0]`.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn nothing(dtype: DType) -> Self {
-        let DynView { ptr, layout, .. } = DynView::nothing(dtype);
-        Self {
-            ptr: ptr.cast_mut(),
-            layout,
-            only_bools: false,
-            memory: PhantomData,
-        }
     }
 
     /// A writable view whose pointer was checked before.
@@ -371,17 +357,6 @@ impl<'a> DynViewMut<'a> {
         }
     }
 
-    /// The same elements with another shape, if they lie in row-major order without gaps and are as
-    /// many.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn reshape(self, shape: &[usize]) -> Option<Self> {
-        let layout = Layout::contiguous(self.dtype(), shape).ok()?;
-        // As many elements without gaps occupy the same bytes.
-        let same = self.layout.is_contiguous() && layout.len() == self.len();
-        same.then_some(Self { layout, ..self })
-    }
-
     /// The parts before and from coordinate `at` of an axis on; `None` if there is no such place.
     ///
     /// The two have no element in common, as long as the view does not overlap itself.
@@ -453,6 +428,30 @@ impl<'a> DynViewMut<'a> {
     }
 }
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl<'a> DynViewMut<'a> {
+    /// A view without elements, of shape `[0]`.
+    pub fn nothing(dtype: DType) -> Self {
+        let DynView { ptr, layout, .. } = DynView::nothing(dtype);
+        Self {
+            ptr: ptr.cast_mut(),
+            layout,
+            only_bools: false,
+            memory: PhantomData,
+        }
+    }
+
+    /// The same elements with another shape, if they lie in row-major order without gaps and are as
+    /// many.
+    #[must_use]
+    pub fn reshape(self, shape: &[usize]) -> Option<Self> {
+        let layout = Layout::contiguous(self.dtype(), shape).ok()?;
+        // As many elements without gaps occupy the same bytes.
+        let same = self.layout.is_contiguous() && layout.len() == self.len();
+        same.then_some(Self { layout, ..self })
+    }
+}
+
 /// A pointer that may be dereferenced for the elements of the layout, as far as one can check.
 fn checked_pointer(ptr: *const u8, layout: &Layout) -> Result<*const u8, Problem> {
     layout.check_pointer(ptr)?;
@@ -462,15 +461,15 @@ fn checked_pointer(ptr: *const u8, layout: &Layout) -> Result<*const u8, Problem
     Ok(if layout.is_empty() { nowhere } else { ptr })
 }
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl DynView<'_> {
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn dims(&self) -> Dims {
         Dims::from_slice(self.shape())
     }
 }
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl DynViewMut<'_> {
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn dims(&self) -> Dims {
         Dims::from_slice(self.shape())
     }
