@@ -43,6 +43,16 @@ impl Operator {
         self.operator.name
     }
 
+    /// The arguments that the result has a derivative for.
+    #[getter]
+    fn differentiable(&self) -> Vec<&'static str> {
+        let arguments = self.operator.arguments.iter();
+        arguments
+            .filter(|a| a.differentiable)
+            .map(|a| a.name)
+            .collect()
+    }
+
     /// Name, kind and default of each argument; the default is None if it must be passed.
     #[getter]
     fn arguments(&self) -> Vec<(&'static str, String, Option<&'static str>)> {

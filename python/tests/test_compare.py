@@ -508,33 +508,10 @@ def dtypes_of_numpy(case):
 
 
 def gradient(case):
-    """Whether the Rust library has it, and a test. What torch's autograd gives is looked at in
-    `peers`.
-    """
+    """Whether torch's autograd has it. What it gives is looked at in `peers`."""
     of_torch = ("torch.", "torch_scatter.", "pyg_lib.", "strew.")
-    if case.operator.startswith(of_torch):
-        return
-    if not (found := rust_vjp(case.operator)):
+    if not case.operator.startswith(of_torch):
         assert case.phrase == "none"
-    else:
-        assert case.phrase.startswith("Rust: to ")
-        assert found in "".join(
-            path.read_text(encoding="utf-8") for path in (CRATE / "tests").rglob("*.rs")
-        )
-
-
-def rust_vjp(name):
-    """The function's name: the operator's, or without last words that are an argument there."""
-    module, parts = (
-        name.removeprefix("strew.").split(".")[0].lower(),
-        name.rpartition(".")[2].split("_"),
-    )
-    for path in (CRATE / "src/grad").glob(f"{module}.rs"):
-        text = path.read_text(encoding="utf-8")
-        for end in range(len(parts), 0, -1):
-            if f"pub fn {(one := '_'.join(parts[:end]))}_vjp<" in text:
-                return f"{one}_vjp"
-    return None
 
 
 CHECKS = {

@@ -97,7 +97,7 @@ fn as_json(operator: &Operator) -> serde_json::Value {
         .arguments
         .iter()
         .map(
-            |a| json!({ "name": a.name, "kind": kind(a.kind), "default": a.default, "doc": a.doc, "words": a.words }),
+            |a| json!({ "name": a.name, "kind": kind(a.kind), "default": a.default, "doc": a.doc, "words": a.words, "differentiable": a.differentiable }),
         )
         .collect();
     json!({

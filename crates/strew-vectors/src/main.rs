@@ -131,22 +131,17 @@ fn judge(case: &Case) -> Outcome {
     if case.unspecified {
         return Outcome::Skipped("unspecified");
     }
-    if let Some(function) = grad::function(&case.op) {
-        return match grad::run(case, function) {
-            Ok(again) => Outcome::Passed(run::Passed {
-                again,
-                ..run::Passed::default()
-            }),
-            Err(why) => Outcome::Failed(why),
-        };
-    }
-    let check = accept::base(&case.op);
-    let name = names::operator(check.map_or(case.op.as_str(), |(base, _)| base));
-    let Some(operator) = strew::find(&name) else {
+    let (check, gradient) = (accept::base(&case.op), grad::base(&case.op));
+    let base = gradient.or(check.map(|(base, _)| base));
+    let Some(operator) = strew::find(&names::operator(base.unwrap_or(&case.op))) else {
         return Outcome::Skipped("not implemented in this version");
     };
     let outcome = match check {
         Some((_, check)) => accept::run(case, operator, check).map(|()| run::Passed::default()),
+        None if gradient.is_some() => grad::run(case, operator).map(|again| run::Passed {
+            again,
+            ..run::Passed::default()
+        }),
         None => run::run(case, operator),
     };
     match outcome {

@@ -68,15 +68,15 @@ pub(super) fn run(case: &Case, operator: &'static Operator) -> Result<Passed, St
 }
 
 /// An input in memory.
-struct Input<'c> {
-    name: &'c str,
-    held: Box<dyn Held>,
+pub(super) struct Input<'c> {
+    pub(super) name: &'c str,
+    pub(super) held: Box<dyn Held>,
     /// Whether the operator writes into it.
     target: bool,
 }
 
 /// Why a call came to nothing.
-enum Failure {
+pub(super) enum Failure {
     Refused(Error),
     Malformed(String),
 }
@@ -131,7 +131,7 @@ fn call(
     })
 }
 
-fn hold<'c>(
+pub(super) fn hold<'c>(
     case: &'c Case,
     operator: &Operator,
     arrangement: Arrangement,
@@ -162,6 +162,16 @@ fn invoke(
     inputs: &mut [Input<'_>],
     strategy: Option<Strategy>,
 ) -> Result<Output, Failure> {
+    let call = arguments(case, operator, inputs)?.lower()?;
+    Ok(call.with_strategy(strategy).run()?)
+}
+
+/// The case's values as arguments of the operator.
+pub(super) fn arguments<'i>(
+    case: &Case,
+    operator: &'static Operator,
+    inputs: &'i mut [Input<'_>],
+) -> Result<Arguments<'i>, Failure> {
     let mut arguments = Arguments::new(operator);
     for (name, json) in &case.params {
         if let Some(value) = value(json).map_err(Failure::Malformed)? {
@@ -199,7 +209,7 @@ fn invoke(
     for (name, list) in lists {
         arguments.set_named(names::argument(operator.name, name), Value::Tensors(list))?;
     }
-    Ok(arguments.lower()?.with_strategy(strategy).run()?)
+    Ok(arguments)
 }
 
 /// A parameter as a value; `null` is an argument that is not passed.

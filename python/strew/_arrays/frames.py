@@ -1,6 +1,6 @@
 """Tables: frames of pandas, Polars and pyarrow, and what speaks the Arrow PyCapsule interface.
 
-`find` says how a frame is read. Its columns are read by `_kinds`, and a new frame of the same
+`find` says how a frame is read. Its columns are read by `kinds`, and a new frame of the same
 library is made of columns.
 """
 

@@ -2,9 +2,9 @@
 
 ```text
 strew.aggregate(frame, by=keys, reduce=wanted)
-    keys    -> columns of keys -> the group of each row         (_factorize)
+    keys    -> columns of keys -> the group of each row         (_groups/factorize)
     wanted  -> for each column the reductions and the results' names
-    columns -> values and where they are missing -> results     (_kinds, _missing)
+    columns -> values and where they are missing -> results     (_arrays/kinds, _groups/missing)
     a frame of the keys of the groups and the results
 ```
 """

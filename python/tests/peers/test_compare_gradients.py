@@ -113,7 +113,5 @@ def test_gradient(name):
         case = Case(name, word, call)
         if phrase in CHECKS:
             CHECKS[phrase](case)
-        elif phrase.startswith("Rust: to "):
-            is_refused(case)
         else:
             goes_to(case, re.fullmatch("to ([a-z]+)(?: and ([a-z]+))?", phrase).groups())

@@ -292,22 +292,10 @@ impl Execution {
         self.strategy
     }
 
-    /// How the destination gets what it holds before its updates.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn begin(&self) -> Begin {
-        self.begin
-    }
-
     /// How the run is shared out, and among how many threads; `None`: it is not.
     #[must_use]
     pub fn split(&self) -> Option<(Split, usize)> {
         self.split
-    }
-
-    /// Among how many threads it is shared out.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn threads(&self) -> usize {
-        self.split.map_or(self.streams, |(_, threads)| threads)
     }
 
     /// The same in words.
@@ -521,6 +509,19 @@ impl Execution {
             _ if self.marks => "marks of the rows that are touched",
             _ => "updates that are converted, a piece at a time",
         }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Execution {
+    /// How the destination gets what it holds before its updates.
+    pub fn begin(&self) -> Begin {
+        self.begin
+    }
+
+    /// Among how many threads it is shared out.
+    pub fn threads(&self) -> usize {
+        self.split.map_or(self.streams, |(_, threads)| threads)
     }
 }
 

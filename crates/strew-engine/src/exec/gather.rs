@@ -19,35 +19,6 @@ struct Part<'p, 'i> {
 }
 
 impl Execution {
-    /// Copies the cells of `input` that the space names to `output`, which has the shape of the
-    /// updates.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn gather(
-        &self,
-        space: &Space<'_>,
-        input: &DynView<'_>,
-        output: DynViewMut<'_>,
-    ) -> Result<(), Fault> {
-        if space.is_empty() {
-            return Ok(());
-        }
-        if space.rules().iter().any(|rule| rule.size == 0) {
-            return all_left_out(space);
-        }
-        let watch = Watch::take();
-        let crew = Crew::new(self.threads(), watch.monitor());
-        match self.split() {
-            Some((Split::Axis(axis), threads)) if crew.threads() > 1 => {
-                let parts = parts(space, output, axis, threads).ok_or_else(unfit)?;
-                let fetched = crew.each(parts, |part, worker| {
-                    self.fetch(&part.space, &part.space.cut(), input, part.output, worker)
-                });
-                fetched.map(drop)
-            }
-            _ => self.fetch(space, &self.cut, input, output, crew.caller()),
-        }
-    }
-
     fn fetch(
         &self,
         space: &Space<'_>,
@@ -79,6 +50,37 @@ impl Execution {
             if !pass.step(done)? {
                 return Ok(());
             }
+        }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Execution {
+    /// Copies the cells of `input` that the space names to `output`, which has the shape of the
+    /// updates.
+    pub fn gather(
+        &self,
+        space: &Space<'_>,
+        input: &DynView<'_>,
+        output: DynViewMut<'_>,
+    ) -> Result<(), Fault> {
+        if space.is_empty() {
+            return Ok(());
+        }
+        if space.rules().iter().any(|rule| rule.size == 0) {
+            return all_left_out(space);
+        }
+        let watch = Watch::take();
+        let crew = Crew::new(self.threads(), watch.monitor());
+        match self.split() {
+            Some((Split::Axis(axis), threads)) if crew.threads() > 1 => {
+                let parts = parts(space, output, axis, threads).ok_or_else(unfit)?;
+                let fetched = crew.each(parts, |part, worker| {
+                    self.fetch(&part.space, &part.space.cut(), input, part.output, worker)
+                });
+                fetched.map(drop)
+            }
+            _ => self.fetch(space, &self.cut, input, output, crew.caller()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How to do it: facts about the updates, the strategy that they lead to, and its run.
+//! How to do it: the run of the strategy that `choose` decided on.
 
 pub mod autotune;
 pub mod by_group;

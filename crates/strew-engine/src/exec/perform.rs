@@ -22,36 +22,6 @@ impl Scatter<'_> {
         self.perform()
     }
 
-    /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn perform(&mut self) -> Result<Output, Problem> {
-        if let Some(pairing) = self.destinations.pairing() {
-            return self.perform_runs(pairing);
-        }
-        let mut arg = match self.arg {
-            Some(none) => {
-                let shape = self.destinations.shape();
-                Some(DynTensor::filled(DType::I64, shape, &none.to_ne_bytes())?)
-            }
-            None => None,
-        };
-        let mut tensor = match &mut self.target {
-            Target::InPlace { argument, view } => {
-                let (argument, nothing) = (*argument, DynViewMut::nothing(view.dtype()));
-                let mut view = std::mem::replace(view, nothing);
-                self.check_overlap(argument, &mut view)?;
-                self.run_in_place(view, arg.as_mut(), None)?;
-                None
-            }
-            Target::New { .. } => Some(self.run_anew(arg.as_mut(), None)?),
-        };
-        if let Some(shape) = &self.shape {
-            tensor = tensor.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
-            arg = arg.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
-        }
-        Ok(Output { tensor, arg })
-    }
-
     /// Runs the updates into memory of the caller's.
     fn run_in_place(
         &self,
@@ -188,5 +158,37 @@ impl Scatter<'_> {
             Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),
             None => DynTensor::zeros_for(dtype, shape, self.source.view().len()),
         }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Scatter<'_> {
+    /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
+    pub fn perform(&mut self) -> Result<Output, Problem> {
+        if let Some(pairing) = self.destinations.pairing() {
+            return self.perform_runs(pairing);
+        }
+        let mut arg = match self.arg {
+            Some(none) => {
+                let shape = self.destinations.shape();
+                Some(DynTensor::filled(DType::I64, shape, &none.to_ne_bytes())?)
+            }
+            None => None,
+        };
+        let mut tensor = match &mut self.target {
+            Target::InPlace { argument, view } => {
+                let (argument, nothing) = (*argument, DynViewMut::nothing(view.dtype()));
+                let mut view = std::mem::replace(view, nothing);
+                self.check_overlap(argument, &mut view)?;
+                self.run_in_place(view, arg.as_mut(), None)?;
+                None
+            }
+            Target::New { .. } => Some(self.run_anew(arg.as_mut(), None)?),
+        };
+        if let Some(shape) = &self.shape {
+            tensor = tensor.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+            arg = arg.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+        }
+        Ok(Output { tensor, arg })
     }
 }

@@ -29,54 +29,6 @@ use strew_kernel::walk::geometry::Geometry;
 use strew_kernel::walk::stack_buf::StackBuf;
 
 impl Execution {
-    /// Runs the updates `src` into the destination.
-    ///
-    /// On a fault nothing that the caller can see has been written, unless the index was changed
-    /// by somebody else during the run.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn run(
-        &self,
-        space: &Space<'_>,
-        src: &DynView<'_>,
-        outputs: Outputs<'_>,
-    ) -> Result<(), Fault> {
-        if space.is_empty() {
-            return Ok(());
-        }
-        if space.rules().iter().any(|r| r.size == 0) {
-            // Not a single index can be right.
-            return all_left_out(space);
-        }
-        let watch = Watch::take();
-        let crew = Crew::new(self.threads(), watch.monitor());
-        let ascending = match self.ascends {
-            true => Ascending::check(space, &crew)?,
-            false => None,
-        };
-        // What ascends was checked with it.
-        if self.checks_first() && ascending.is_none() {
-            check(space, &crew, self.request.split.is_some(), self.passes())?;
-        }
-        let split = self.split().filter(|_| crew.threads() > 1);
-        if let Some((split, threads)) = split {
-            did(Did::Split(split, threads));
-        }
-        match (self.strategy(), split) {
-            (_, Some((Split::Updates, _))) if self.request.exact => {
-                self.run_exact_by_updates(space, src, outputs.dst, &crew)
-            }
-            (Strategy::Partition, None | Some((Split::Owner, _))) => {
-                self.by_block(space, src, outputs, &crew)
-            }
-            (_, None) => self.run_serial(space, &self.cut, src, outputs, crew.caller()),
-            (_, Some((Split::Updates, _))) => self.run_by_updates(space, src, outputs, &crew),
-            (_, Some((split, _))) => match self.tried_along(space, &outputs) {
-                Some(axis) => self.run_tried(axis, space, src, outputs.dst, &crew),
-                None => self.run_parts(space, src, outputs, split, ascending.as_ref(), &crew),
-            },
-        }
-    }
-
     /// Runs the parts of a run, each on a thread.
     fn run_parts<'i>(
         &self,
@@ -337,6 +289,56 @@ impl Execution {
     pub(crate) fn begin_writing(&self, pass: &mut Pass<'_, '_, '_>) {
         if self.request.visible {
             pass.progress.writes_are_visible();
+        }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Execution {
+    /// Runs the updates `src` into the destination.
+    ///
+    /// On a fault nothing that the caller can see has been written, unless the index was changed
+    /// by somebody else during the run.
+    pub fn run(
+        &self,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        outputs: Outputs<'_>,
+    ) -> Result<(), Fault> {
+        if space.is_empty() {
+            return Ok(());
+        }
+        if space.rules().iter().any(|r| r.size == 0) {
+            // Not a single index can be right.
+            return all_left_out(space);
+        }
+        let watch = Watch::take();
+        let crew = Crew::new(self.threads(), watch.monitor());
+        let ascending = match self.ascends {
+            true => Ascending::check(space, &crew)?,
+            false => None,
+        };
+        // What ascends was checked with it.
+        if self.checks_first() && ascending.is_none() {
+            check(space, &crew, self.request.split.is_some(), self.passes())?;
+        }
+        let split = self.split().filter(|_| crew.threads() > 1);
+        if let Some((split, threads)) = split {
+            did(Did::Split(split, threads));
+        }
+        match (self.strategy(), split) {
+            (_, Some((Split::Updates, _))) if self.request.exact => {
+                self.run_exact_by_updates(space, src, outputs.dst, &crew)
+            }
+            (Strategy::Partition, None | Some((Split::Owner, _))) => {
+                self.by_block(space, src, outputs, &crew)
+            }
+            (_, None) => self.run_serial(space, &self.cut, src, outputs, crew.caller()),
+            (_, Some((Split::Updates, _))) => self.run_by_updates(space, src, outputs, &crew),
+            (_, Some((split, _))) => match self.tried_along(space, &outputs) {
+                Some(axis) => self.run_tried(axis, space, src, outputs.dst, &crew),
+                None => self.run_parts(space, src, outputs, split, ascending.as_ref(), &crew),
+            },
         }
     }
 }

@@ -230,13 +230,13 @@ impl Forecasts {
     }
 }
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl Scatter<'_> {
     /// Reads the whole index and counts where the updates go; `None` if an index does not say that
     /// for each of them.
     ///
     /// # Errors
     /// [`Problem::IndexOutOfBounds`], and [`Problem::Memory`] if there is no room for the counts.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn counted(&self) -> Result<Option<Counted>, Problem> {
         if self.destinations.pairing().is_some() {
             return Ok(None);
@@ -255,7 +255,6 @@ impl Scatter<'_> {
     ///
     /// # Errors
     /// As [`execution`](Self::execution), and [`Problem::Memory`] if there is no room for a sample.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn forecast(
         &self,
         measured: &Machine,
@@ -275,20 +274,6 @@ impl Scatter<'_> {
 }
 
 impl Execution {
-    /// What this would take on another machine, where no sample of it can be run: by the measured
-    /// speed of memory alone. `one` is how it goes on one thread.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    #[must_use]
-    pub fn forecast(
-        &self,
-        one: &Self,
-        measured: &Machine,
-        machine: &OtherMachine,
-    ) -> Option<Forecast> {
-        let model = Model::new(measured, machine, None);
-        forecast(&model, one, None, self, None)
-    }
-
     /// What the model asks of a run.
     fn modelled(&self, pace: Option<Pace>) -> Option<Run<'_>> {
         Some(Run {
@@ -300,6 +285,22 @@ impl Execution {
             pace,
             is_tried: self.is_tried(),
         })
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Execution {
+    /// What this would take on another machine, where no sample of it can be run: by the measured
+    /// speed of memory alone. `one` is how it goes on one thread.
+    #[must_use]
+    pub fn forecast(
+        &self,
+        one: &Self,
+        measured: &Machine,
+        machine: &OtherMachine,
+    ) -> Option<Forecast> {
+        let model = Model::new(measured, machine, None);
+        forecast(&model, one, None, self, None)
     }
 }
 

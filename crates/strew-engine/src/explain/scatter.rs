@@ -45,17 +45,6 @@ impl Scatter<'_> {
         })
     }
 
-    /// Where the updates go; `None` if an index does not say that for each of them. It reads the
-    /// whole index.
-    ///
-    /// # Errors
-    /// [`Problem::IndexOutOfBounds`], and [`Problem::Memory`] if there is no room for the counts.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn profile(&self) -> Result<Option<Profile>, Problem> {
-        let counted = self.counted()?;
-        Ok(counted.map(|counted| counted.profile().clone()))
-    }
-
     /// A strategy that takes all updates at once.
     fn whole(
         &self,
@@ -108,5 +97,18 @@ impl Scatter<'_> {
             // Once more over all of it: for what still is as it was, or was never reached.
             swept: (zeros && !finished) || request.unset,
         }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Scatter<'_> {
+    /// Where the updates go; `None` if an index does not say that for each of them. It reads the
+    /// whole index.
+    ///
+    /// # Errors
+    /// [`Problem::IndexOutOfBounds`], and [`Problem::Memory`] if there is no room for the counts.
+    pub fn profile(&self) -> Result<Option<Profile>, Problem> {
+        let counted = self.counted()?;
+        Ok(counted.map(|counted| counted.profile().clone()))
     }
 }

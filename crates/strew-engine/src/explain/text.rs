@@ -11,11 +11,6 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn new(sentence: String, facts: Vec<(&'static str, String)>) -> Self {
-        Self { sentence, facts }
-    }
-
     /// What the run does and why, what it moves, and, on a machine that was measured, how long that
     /// takes and what bounds it. It begins with a verb, without a capital, and has no full stop.
     #[must_use]
@@ -38,6 +33,13 @@ impl Explanation {
         lines
             .map(|(name, value)| format!("{name:width$}  {value}\n"))
             .collect()
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Explanation {
+    pub fn new(sentence: String, facts: Vec<(&'static str, String)>) -> Self {
+        Self { sentence, facts }
     }
 }
 

@@ -311,14 +311,6 @@ impl Traffic {
         self
     }
 
-    /// The same after another run.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn after(mut self, mut earlier: Self) -> Self {
-        earlier.stages.append(&mut self.stages);
-        earlier.threads = earlier.threads.max(self.threads);
-        earlier
-    }
-
     /// A run by groups: each row of the destination takes its updates, or the last of them, which
     /// lie in the source in their own order.
     pub(crate) fn grouped(
@@ -369,38 +361,6 @@ impl Traffic {
         Self { stages, threads }
     }
 
-    /// The bytes, as lines to show.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let mut facts: Vec<(&'static str, String)> = Vec::new();
-        for Move {
-            what,
-            read,
-            written,
-            fresh,
-        } in self.moves()
-        {
-            let ways = [
-                (fresh, "touched first"),
-                (read, "read"),
-                (written, "written"),
-            ];
-            let mut said: Vec<String> = Vec::new();
-            for (count, how) in ways.into_iter().filter(|(count, _)| *count > 0) {
-                said.push(format!("{} {how}", bytes(count)));
-            }
-            if read > 0 && read == written {
-                said.retain(|one| one.ends_with("first"));
-                said.push(format!("{} read and written", bytes(read)));
-            }
-            if !said.is_empty() {
-                facts.push((what, said.join(", ")));
-            }
-        }
-        facts.push(("bytes to move at the least", bytes(self.total())));
-        facts
-    }
-
     /// How long it takes, and why, as lines to show.
     pub(crate) fn forecast(&self, machine: &Machine) -> Vec<(&'static str, String)> {
         let threads = self.threads;
@@ -435,6 +395,47 @@ impl Traffic {
         };
         facts.push(("tighter bound", word.to_owned()));
         facts.push(("predicted time", seconds(self.seconds(machine))));
+        facts
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Traffic {
+    /// The same after another run.
+    pub fn after(mut self, mut earlier: Self) -> Self {
+        earlier.stages.append(&mut self.stages);
+        earlier.threads = earlier.threads.max(self.threads);
+        earlier
+    }
+
+    /// The bytes, as lines to show.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts: Vec<(&'static str, String)> = Vec::new();
+        for Move {
+            what,
+            read,
+            written,
+            fresh,
+        } in self.moves()
+        {
+            let ways = [
+                (fresh, "touched first"),
+                (read, "read"),
+                (written, "written"),
+            ];
+            let mut said: Vec<String> = Vec::new();
+            for (count, how) in ways.into_iter().filter(|(count, _)| *count > 0) {
+                said.push(format!("{} {how}", bytes(count)));
+            }
+            if read > 0 && read == written {
+                said.retain(|one| one.ends_with("first"));
+                said.push(format!("{} read and written", bytes(read)));
+            }
+            if !said.is_empty() {
+                facts.push((what, said.join(", ")));
+            }
+        }
+        facts.push(("bytes to move at the least", bytes(self.total())));
         facts
     }
 }

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use strew_kernel::error::{Error, Problem};
 use strew_kernel::tensor::{DynTensor, DynView, try_vec};
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl Plan {
     /// A plan for the rows of any destinations, and how many elements a row has.
     ///
     /// # Errors
     /// [`Problem::IndexOutOfBounds`], [`Problem::Memory`].
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn of_destinations(destinations: &Destinations<'_>) -> Result<(Self, usize), Problem> {
         let RowNumbers {
             numbers,
@@ -25,7 +25,6 @@ impl Plan {
     }
 
     /// For each update whether it goes anywhere.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn kept_updates(&self) -> Result<Vec<bool>, Problem> {
         let mut kept = none_of(self.len())?;
         for (kept, number) in kept.iter_mut().zip(self.index.numbers.iter()) {
@@ -35,7 +34,6 @@ impl Plan {
     }
 
     /// For each update how many updates its row takes; 0 for those that go nowhere.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn counts_of_updates(&self) -> Result<Vec<i64>, Problem> {
         let mut all = try_vec("counts of a plan's rows", self.len())?;
         all.resize(self.len(), 0);
@@ -58,7 +56,6 @@ impl Plan {
     }
 
     /// For each update whether it is the last one of its row.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn last_updates(&self) -> Result<Vec<bool>, Problem> {
         if self.is_unique() {
             return self.kept_updates();
@@ -78,7 +75,6 @@ impl Plan {
     /// [`len`](Self::len) where no update is.
     ///
     /// `start` is what the cells hold at first; without it they are those of a new tensor.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn winners(
         &self,
         src: &DynView<'_>,
@@ -106,7 +102,6 @@ impl Plan {
     }
 
     /// What every update of a minimum or maximum beats, of the shape of a destination of `src`.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn beaten_by_all(
         &self,
         src: &DynView<'_>,

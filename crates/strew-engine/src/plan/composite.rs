@@ -30,9 +30,9 @@ pub enum Composite {
     LogSoftmax { eps: f64 },
 }
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl Composite {
     /// What it is called.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn name(self) -> &'static str {
         match self {
             Self::Std { .. } => "the standard deviation",
@@ -43,13 +43,11 @@ impl Composite {
     }
 
     /// There is one value for each cell, not for each update.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn reduces(self) -> bool {
         matches!(self, Self::Std { .. } | Self::LogSumExp { .. })
     }
 
     /// The type of what is made of elements of a type.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn dtype(self, of: DType) -> DType {
         match of.is_integer() {
             true => DType::F32,
@@ -67,11 +65,37 @@ pub struct Along<'r> {
 }
 
 impl Along<'_> {
+    fn run<A: Real>(
+        &self,
+        what: Composite,
+        wide: &DynView<'_>,
+        out: Option<&DynView<'_>>,
+        to: DType,
+    ) -> Result<Tensor<A>, Problem> {
+        let _floats = DefaultFloats::enter();
+        let passes = self.passes::<A>(wide)?;
+        let own = |out: &DynView<'_>| {
+            let out = widened(&out.at_least_1d(), A::DTYPE)?.reshape(&passes.cells);
+            let out = out.map_err(|_| torn())?;
+            out.typed::<A>().map_err(|_| torn())
+        };
+        match what {
+            Composite::Std { unbiased } => passes.std(unbiased, out.map(own).transpose()?),
+            Composite::LogSumExp { eps } => {
+                passes.log_sum_exp(A::of(eps), out.map(own).transpose()?, highest(to))
+            }
+            Composite::Softmax => passes.softmax(),
+            Composite::LogSoftmax { eps } => passes.log_softmax(A::of(eps)),
+        }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Along<'_> {
     /// Passes over `wide`, which has as many elements as there are updates, one after the other.
     ///
     /// # Errors
     /// [`Problem::Layout`] if it has not, or of another type.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn passes<'p, A: Real>(&'p self, wide: &DynView<'p>) -> Result<Passes<'p, A>, Problem> {
         let mut cells = Dims::from_slice(self.updates);
         cells[self.axis] = self.plan.size();
@@ -101,7 +125,6 @@ impl Along<'_> {
     /// # Errors
     /// [`Problem::Unsupported`] for a type that it is not defined for, [`Problem::Memory`],
     /// [`Problem::Interrupted`].
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn make(
         &self,
         what: Composite,
@@ -118,30 +141,6 @@ impl Along<'_> {
         match to.accumulator() == made.dtype() {
             true => Ok(made),
             false => single(made),
-        }
-    }
-
-    fn run<A: Real>(
-        &self,
-        what: Composite,
-        wide: &DynView<'_>,
-        out: Option<&DynView<'_>>,
-        to: DType,
-    ) -> Result<Tensor<A>, Problem> {
-        let _floats = DefaultFloats::enter();
-        let passes = self.passes::<A>(wide)?;
-        let own = |out: &DynView<'_>| {
-            let out = widened(&out.at_least_1d(), A::DTYPE)?.reshape(&passes.cells);
-            let out = out.map_err(|_| torn())?;
-            out.typed::<A>().map_err(|_| torn())
-        };
-        match what {
-            Composite::Std { unbiased } => passes.std(unbiased, out.map(own).transpose()?),
-            Composite::LogSumExp { eps } => {
-                passes.log_sum_exp(A::of(eps), out.map(own).transpose()?, highest(to))
-            }
-            Composite::Softmax => passes.softmax(),
-            Composite::LogSoftmax { eps } => passes.log_softmax(A::of(eps)),
         }
     }
 }
@@ -218,26 +217,6 @@ impl<A: Real> Passes<'_, A> {
         Ok(made)
     }
 
-    /// The largest updates, from -inf, and each update's exponential without them; 0 for NaN.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn shares(&self) -> Result<Exponentials<A>, Problem> {
-        let mut most = self.lowest()?;
-        self.fold_into(&self.view, Reduce::Max, &mut most)?;
-        let each = self.each([&most], |_, x, [most]| {
-            let share = (x - most).exp();
-            if share.is_nan() { A::ZERO } else { share }
-        })?;
-        Ok(Exponentials { most, each })
-    }
-
-    /// The largest updates, as a new tensor has them, and each update's exponential without them.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn exponentials(&self) -> Result<Exponentials<A>, Problem> {
-        let most = self.fold(&self.view, Reduce::Max)?;
-        let each = self.each([&most], |_, x, [most]| (x - most).exp())?;
-        Ok(Exponentials { most, each })
-    }
-
     fn softmax(&self) -> Result<Tensor<A>, Problem> {
         let mut made = self.exponentials()?.each;
         let sums = self.fold(&made.view().into_dyn(), Reduce::Sum)?;
@@ -256,88 +235,6 @@ impl<A: Real> Passes<'_, A> {
             x - most - log
         });
         Ok(made)
-    }
-
-    /// How many updates each row of cells takes.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn counts(&self) -> Result<Tensor<i64>, Problem> {
-        self.plan.counts().map_err(own)
-    }
-
-    /// The means of the updates.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn means(&self, counts: &[i64]) -> Result<Tensor<A>, Problem> {
-        let mut means = self.fold(&self.view, Reduce::Sum)?;
-        self.per_count(&mut means, counts, |sum, count| {
-            sum / A::of_count(count.max(1))
-        });
-        Ok(means)
-    }
-
-    /// Changes cells by the number of their updates.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn per_count(
-        &self,
-        cells: &mut Tensor<A>,
-        counts: &[i64],
-        each: impl Fn(A, i64) -> A + Sync,
-    ) {
-        self.pointwise.counted(cells.as_mut_slice(), counts, each);
-    }
-
-    /// Changes elements by their neighbours in other tensors of as many.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn beside<const N: usize>(
-        &self,
-        all: &mut Tensor<A>,
-        others: [&Tensor<A>; N],
-        each: impl Fn(A, [A; N]) -> A + Sync,
-    ) {
-        let others = others.map(Tensor::as_slice);
-        self.pointwise.cells(all.as_mut_slice(), others, each);
-    }
-
-    /// Changes what there is for each update by the update itself and by what its cell holds.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn change<const N: usize>(
-        &self,
-        all: &mut Tensor<A>,
-        cells: [&Tensor<A>; N],
-        each: impl Fn(A, A, [A; N]) -> A + Sync,
-    ) {
-        let cells = cells.map(Tensor::as_slice);
-        self.pointwise
-            .updates(all.as_mut_slice(), self.src, cells, each);
-    }
-
-    /// For each cell the position of the largest update along the plan's axis, the number of
-    /// updates there if there is none: from -inf (`low`), or as a new tensor has it.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn winners(&self, low: bool) -> Result<DynTensor, Problem> {
-        let start = if low { Some(self.lowest()?) } else { None };
-        let start = start.as_ref().map(|start| start.view().into_dyn());
-        let (plan, axis) = (self.plan, self.axis);
-        plan.winners(&self.view, axis, Reduce::Max, start.as_ref())
-    }
-
-    /// A value for each update, made of it and of what its cell holds.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn each<const N: usize>(
-        &self,
-        cells: [&Tensor<A>; N],
-        each: impl Fn(A, A, [A; N]) -> A + Sync,
-    ) -> Result<Tensor<A>, Problem> {
-        let made = DynTensor::scratch(A::DTYPE, self.view.shape())?;
-        let mut made = made.typed::<A>().map_err(|_| torn())?;
-        self.change(&mut made, cells, each);
-        Ok(made)
-    }
-
-    /// Updates reduced into new cells.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn fold(&self, updates: &DynView<'_>, reduce: Reduce) -> Result<Tensor<A>, Problem> {
-        let made = self.plan.scatter_dyn(updates, self.axis as i64, reduce);
-        made.map_err(own)?.typed::<A>().map_err(|_| torn())
     }
 
     /// The updates reduced into cells, with what they hold.
@@ -377,6 +274,101 @@ impl<A: Real> Passes<'_, A> {
             .plan
             .beaten_by_all(&self.view, self.axis, Reduce::Max)?;
         made.typed().map_err(|_| torn())
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl<A: Real> Passes<'_, A> {
+    /// The largest updates, from -inf, and each update's exponential without them; 0 for NaN.
+    pub fn shares(&self) -> Result<Exponentials<A>, Problem> {
+        let mut most = self.lowest()?;
+        self.fold_into(&self.view, Reduce::Max, &mut most)?;
+        let each = self.each([&most], |_, x, [most]| {
+            let share = (x - most).exp();
+            if share.is_nan() { A::ZERO } else { share }
+        })?;
+        Ok(Exponentials { most, each })
+    }
+
+    /// The largest updates, as a new tensor has them, and each update's exponential without them.
+    pub fn exponentials(&self) -> Result<Exponentials<A>, Problem> {
+        let most = self.fold(&self.view, Reduce::Max)?;
+        let each = self.each([&most], |_, x, [most]| (x - most).exp())?;
+        Ok(Exponentials { most, each })
+    }
+
+    /// How many updates each row of cells takes.
+    pub fn counts(&self) -> Result<Tensor<i64>, Problem> {
+        self.plan.counts().map_err(own)
+    }
+
+    /// The means of the updates.
+    pub fn means(&self, counts: &[i64]) -> Result<Tensor<A>, Problem> {
+        let mut means = self.fold(&self.view, Reduce::Sum)?;
+        self.per_count(&mut means, counts, |sum, count| {
+            sum / A::of_count(count.max(1))
+        });
+        Ok(means)
+    }
+
+    /// Changes cells by the number of their updates.
+    pub fn per_count(
+        &self,
+        cells: &mut Tensor<A>,
+        counts: &[i64],
+        each: impl Fn(A, i64) -> A + Sync,
+    ) {
+        self.pointwise.counted(cells.as_mut_slice(), counts, each);
+    }
+
+    /// Changes elements by their neighbours in other tensors of as many.
+    pub fn beside<const N: usize>(
+        &self,
+        all: &mut Tensor<A>,
+        others: [&Tensor<A>; N],
+        each: impl Fn(A, [A; N]) -> A + Sync,
+    ) {
+        let others = others.map(Tensor::as_slice);
+        self.pointwise.cells(all.as_mut_slice(), others, each);
+    }
+
+    /// Changes what there is for each update by the update itself and by what its cell holds.
+    pub fn change<const N: usize>(
+        &self,
+        all: &mut Tensor<A>,
+        cells: [&Tensor<A>; N],
+        each: impl Fn(A, A, [A; N]) -> A + Sync,
+    ) {
+        let cells = cells.map(Tensor::as_slice);
+        self.pointwise
+            .updates(all.as_mut_slice(), self.src, cells, each);
+    }
+
+    /// For each cell the position of the largest update along the plan's axis, the number of
+    /// updates there if there is none: from -inf (`low`), or as a new tensor has it.
+    pub fn winners(&self, low: bool) -> Result<DynTensor, Problem> {
+        let start = if low { Some(self.lowest()?) } else { None };
+        let start = start.as_ref().map(|start| start.view().into_dyn());
+        let (plan, axis) = (self.plan, self.axis);
+        plan.winners(&self.view, axis, Reduce::Max, start.as_ref())
+    }
+
+    /// A value for each update, made of it and of what its cell holds.
+    pub fn each<const N: usize>(
+        &self,
+        cells: [&Tensor<A>; N],
+        each: impl Fn(A, A, [A; N]) -> A + Sync,
+    ) -> Result<Tensor<A>, Problem> {
+        let made = DynTensor::scratch(A::DTYPE, self.view.shape())?;
+        let mut made = made.typed::<A>().map_err(|_| torn())?;
+        self.change(&mut made, cells, each);
+        Ok(made)
+    }
+
+    /// Updates reduced into new cells.
+    pub fn fold(&self, updates: &DynView<'_>, reduce: Reduce) -> Result<Tensor<A>, Problem> {
+        let made = self.plan.scatter_dyn(updates, self.axis as i64, reduce);
+        made.map_err(own)?.typed::<A>().map_err(|_| torn())
     }
 }
 

@@ -157,17 +157,6 @@ impl Plan {
         Self::known(Arc::new(numbers), size, name, &meter)
     }
 
-    /// A plan of row numbers; those that are not below `size` are left out.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn of_numbers(
-        numbers: Arc<RowIds>,
-        size: usize,
-        name: Option<&str>,
-    ) -> Result<Self, Problem> {
-        let meter = Meter::new((PASSES - 1).saturating_mul(numbers.len()));
-        Self::known(numbers, size, name, &meter)
-    }
-
     /// A plan of row numbers that have been read.
     fn known(
         numbers: Arc<RowIds>,
@@ -297,15 +286,30 @@ impl Plan {
         self
     }
 
+    fn context(&self) -> Context {
+        context(self.name())
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Plan {
+    /// A plan of row numbers; those that are not below `size` are left out.
+    pub fn of_numbers(
+        numbers: Arc<RowIds>,
+        size: usize,
+        name: Option<&str>,
+    ) -> Result<Self, Problem> {
+        let meter = Meter::new((PASSES - 1).saturating_mul(numbers.len()));
+        Self::known(numbers, size, name, &meter)
+    }
+
     /// For each update its row; those that are left out have one that is not below
     /// [`size`](Self::size).
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn numbers(&self) -> &Arc<RowIds> {
         &self.index.numbers
     }
 
     /// The lists of updates by row, made when they are first wanted.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn groups(&self) -> Result<&Csr, Problem> {
         let index = &*self.index;
         if let Some(groups) = index.groups.get() {
@@ -320,7 +324,6 @@ impl Plan {
     }
 
     /// The lists of updates by block of rows, made when they are first wanted.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn lists(&self) -> Result<Option<&CachedBucketLists>, Problem> {
         let index = &*self.index;
         if let Some(lists) = index.lists.get() {
@@ -332,10 +335,6 @@ impl Plan {
         }
         let made = CachedBucketLists::new(&index.numbers, index.size)?;
         Ok(index.lists.get_or_init(|| made).as_ref())
-    }
-
-    fn context(&self) -> Context {
-        context(self.name())
     }
 }
 

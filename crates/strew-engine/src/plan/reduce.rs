@@ -74,29 +74,6 @@ impl Reduce {
         }
     }
 
-    /// The exact form of a sum or a mean.
-    ///
-    /// # Errors
-    /// [`Problem::Value`] for other reductions, which do not round.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn exactly(self) -> Result<Self, Problem> {
-        match self {
-            Self::Sum | Self::ExactSum => Ok(Self::ExactSum),
-            Self::Mean | Self::ExactMean => Ok(Self::ExactMean),
-            other => Err(Problem::Value {
-                argument: "exact".into(),
-                value: "True".into(),
-                expected: format!("{other} has no exact form: only sum and mean have"),
-            }),
-        }
-    }
-
-    /// Whether it is the exact form of a sum or a mean.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn is_exact(self) -> bool {
-        matches!(self, Self::ExactSum | Self::ExactMean)
-    }
-
     fn is_mean(self) -> bool {
         matches!(self, Self::Mean | Self::ExactMean)
     }
@@ -110,23 +87,6 @@ impl Reduce {
             Self::Amin => Combine::Min(Nan::Propagate),
             Self::Amax => Combine::Max(Nan::Propagate),
             Self::Assign => Combine::Assign,
-        }
-    }
-
-    /// Whether the reduction is defined for the type.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn check(self, dtype: DType) -> Result<(), Problem> {
-        let extreme = matches!(self, Self::Min | Self::Max | Self::Amin | Self::Amax);
-        let undefined = match dtype {
-            DType::Bool => self.is_mean(),
-            _ => dtype.is_complex() && extreme,
-        };
-        match undefined {
-            false => Ok(()),
-            true => Err(Problem::Unsupported {
-                what: self.name().into(),
-                dtype,
-            }),
         }
     }
 
@@ -158,45 +118,6 @@ impl Reduce {
     /// Whether all cells of a new tensor are written beside those that take updates.
     pub(crate) fn is_swept(self) -> bool {
         matches!(self, Self::Min | Self::Max)
-    }
-
-    /// What a new tensor starts from, and the reduction into it.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn for_new(self) -> (Start<'static>, Reduction) {
-        let (start, init, finish) = match self {
-            Self::Sum | Self::ExactSum | Self::Assign => (Start::Zero, Init::Current, Finish::None),
-            Self::Mean | Self::ExactMean => {
-                let finish = Finish::Mean { count_self: false };
-                (Start::Zero, Init::Current, finish)
-            }
-            Self::Prod => (Start::Identity, Init::Current, Finish::None),
-            Self::Min | Self::Max => (Start::FiniteExtreme, Init::Current, Finish::ZeroIfStart),
-            Self::Amin | Self::Amax => (Start::Zero, Init::Identity, Finish::None),
-        };
-        let reduction = Reduction {
-            combine: self.combine(),
-            init,
-            finish,
-        };
-        (start, reduction)
-    }
-
-    /// The reduction into a tensor that is there.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn into(self, include_self: bool) -> Reduction {
-        Reduction {
-            combine: self.combine(),
-            init: match include_self || self == Self::Assign {
-                true => Init::Current,
-                false => Init::Identity,
-            },
-            finish: match self {
-                Self::Mean | Self::ExactMean => Finish::Mean {
-                    count_self: include_self,
-                },
-                _ => Finish::None,
-            },
-        }
     }
 
     /// The reduction of a grouped run into a new tensor.
@@ -237,6 +158,83 @@ impl Reduce {
             none: None,
             empty: false,
             exact: self.is_exact(),
+        }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Reduce {
+    /// The exact form of a sum or a mean.
+    ///
+    /// # Errors
+    /// [`Problem::Value`] for other reductions, which do not round.
+    pub fn exactly(self) -> Result<Self, Problem> {
+        match self {
+            Self::Sum | Self::ExactSum => Ok(Self::ExactSum),
+            Self::Mean | Self::ExactMean => Ok(Self::ExactMean),
+            other => Err(Problem::Value {
+                argument: "exact".into(),
+                value: "True".into(),
+                expected: format!("{other} has no exact form: only sum and mean have"),
+            }),
+        }
+    }
+
+    /// Whether it is the exact form of a sum or a mean.
+    pub fn is_exact(self) -> bool {
+        matches!(self, Self::ExactSum | Self::ExactMean)
+    }
+
+    /// Whether the reduction is defined for the type.
+    pub fn check(self, dtype: DType) -> Result<(), Problem> {
+        let extreme = matches!(self, Self::Min | Self::Max | Self::Amin | Self::Amax);
+        let undefined = match dtype {
+            DType::Bool => self.is_mean(),
+            _ => dtype.is_complex() && extreme,
+        };
+        match undefined {
+            false => Ok(()),
+            true => Err(Problem::Unsupported {
+                what: self.name().into(),
+                dtype,
+            }),
+        }
+    }
+
+    /// What a new tensor starts from, and the reduction into it.
+    pub fn for_new(self) -> (Start<'static>, Reduction) {
+        let (start, init, finish) = match self {
+            Self::Sum | Self::ExactSum | Self::Assign => (Start::Zero, Init::Current, Finish::None),
+            Self::Mean | Self::ExactMean => {
+                let finish = Finish::Mean { count_self: false };
+                (Start::Zero, Init::Current, finish)
+            }
+            Self::Prod => (Start::Identity, Init::Current, Finish::None),
+            Self::Min | Self::Max => (Start::FiniteExtreme, Init::Current, Finish::ZeroIfStart),
+            Self::Amin | Self::Amax => (Start::Zero, Init::Identity, Finish::None),
+        };
+        let reduction = Reduction {
+            combine: self.combine(),
+            init,
+            finish,
+        };
+        (start, reduction)
+    }
+
+    /// The reduction into a tensor that is there.
+    pub fn into(self, include_self: bool) -> Reduction {
+        Reduction {
+            combine: self.combine(),
+            init: match include_self || self == Self::Assign {
+                true => Init::Current,
+                false => Init::Identity,
+            },
+            finish: match self {
+                Self::Mean | Self::ExactMean => Finish::Mean {
+                    count_self: include_self,
+                },
+                _ => Finish::None,
+            },
         }
     }
 }

@@ -99,55 +99,11 @@ impl Bounds {
         ignored: None,
     };
 
-    /// The rule of a word.
-    ///
-    /// # Errors
-    /// [`Problem::Value`] for another word than the four.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn named(mode: &str) -> Result<Self, Problem> {
-        match mode {
-            "error" => Ok(Self::STRICT),
-            "wrap" => Ok(Self::WRAP),
-            "drop" => Ok(Self::DROP),
-            "clip" => Ok(Self::CLIP),
-            other => Err(Problem::Value {
-                argument: "mode".into(),
-                value: format!("{other:?}"),
-                expected: "it must be error, wrap, drop or clip".into(),
-            }),
-        }
-    }
-
     /// The same rule, but updates with this index are left out, whatever else it would mean.
     #[must_use]
     pub fn ignoring(self, value: impl Into<i128>) -> Self {
         let ignored = Some(value.into());
         Self { ignored, ..self }
-    }
-
-    /// The same rule for an index whose values are read as `i64`, and the index to read them from.
-    ///
-    /// Values beyond `i64` are all read as the largest one. That is enough to tell that they name
-    /// no cell, but not which of them is ignored: then they are read as negative ones.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    #[must_use]
-    pub fn of_index<'a>(self, index: &DynView<'a>) -> (Self, DynView<'a>) {
-        let fits = |value: &i128| match index.dtype() {
-            DType::U64 => u64::try_from(*value).is_ok(),
-            _ => i64::try_from(*value).is_ok(),
-        };
-        let ignored = self.ignored.filter(fits);
-        match ignored.map(u64::try_from) {
-            Some(Ok(value)) if value >= i64::MAX as u64 && index.dtype() == DType::U64 => {
-                let beyond = Self {
-                    negative: Negative::Beyond,
-                    ignored: Some(value.cast_signed().into()),
-                    ..self
-                };
-                (beyond, index.as_signed())
-            }
-            _ => (Self { ignored, ..self }, index.clone()),
-        }
     }
 
     /// The value at a coordinate of an index that [`of_index`](Self::of_index) gave.
@@ -251,6 +207,65 @@ impl Bounds {
         found.filter(|&at| at < most)
     }
 
+    /// The values that are not ignored; what lies beyond `i64` is its largest value.
+    fn kept(self, values: &[i64]) -> impl Iterator<Item = i64> {
+        let ignored = self.ignored;
+        let beyond = self.negative == Negative::Beyond;
+        let kept = values.iter().copied();
+        let kept = kept.filter(move |&value| ignored != Some(value.into()));
+        kept.map(move |value| if beyond && value < 0 { i64::MAX } else { value })
+    }
+
+    /// Whether one value inside the bounds is left out.
+    pub(crate) fn ignores(self) -> bool {
+        self.ignored.is_some()
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Bounds {
+    /// The rule of a word.
+    ///
+    /// # Errors
+    /// [`Problem::Value`] for another word than the four.
+    pub fn named(mode: &str) -> Result<Self, Problem> {
+        match mode {
+            "error" => Ok(Self::STRICT),
+            "wrap" => Ok(Self::WRAP),
+            "drop" => Ok(Self::DROP),
+            "clip" => Ok(Self::CLIP),
+            other => Err(Problem::Value {
+                argument: "mode".into(),
+                value: format!("{other:?}"),
+                expected: "it must be error, wrap, drop or clip".into(),
+            }),
+        }
+    }
+
+    /// The same rule for an index whose values are read as `i64`, and the index to read them from.
+    ///
+    /// Values beyond `i64` are all read as the largest one. That is enough to tell that they name
+    /// no cell, but not which of them is ignored: then they are read as negative ones.
+    #[must_use]
+    pub fn of_index<'a>(self, index: &DynView<'a>) -> (Self, DynView<'a>) {
+        let fits = |value: &i128| match index.dtype() {
+            DType::U64 => u64::try_from(*value).is_ok(),
+            _ => i64::try_from(*value).is_ok(),
+        };
+        let ignored = self.ignored.filter(fits);
+        match ignored.map(u64::try_from) {
+            Some(Ok(value)) if value >= i64::MAX as u64 && index.dtype() == DType::U64 => {
+                let beyond = Self {
+                    negative: Negative::Beyond,
+                    ignored: Some(value.cast_signed().into()),
+                    ..self
+                };
+                (beyond, index.as_signed())
+            }
+            _ => (Self { ignored, ..self }, index.clone()),
+        }
+    }
+
     /// How many cells an index needs of which the largest value names the last: none if it names
     /// none.
     ///
@@ -258,7 +273,6 @@ impl Bounds {
     ///
     /// # Errors
     /// [`Problem::IndexOutOfBounds`] for a value that is too large for any axis.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn cells(self, index: &DynView<'_>, argument: &'static str) -> Result<usize, Problem> {
         let (bounds, index) = self.of_index(index);
         let most = match bounds.ignored {
@@ -298,25 +312,10 @@ impl Bounds {
         })
     }
 
-    /// The values that are not ignored; what lies beyond `i64` is its largest value.
-    fn kept(self, values: &[i64]) -> impl Iterator<Item = i64> {
-        let ignored = self.ignored;
-        let beyond = self.negative == Negative::Beyond;
-        let kept = values.iter().copied();
-        let kept = kept.filter(move |&value| ignored != Some(value.into()));
-        kept.map(move |value| if beyond && value < 0 { i64::MAX } else { value })
-    }
-
-    /// Whether one value inside the bounds is left out.
-    pub(crate) fn ignores(self) -> bool {
-        self.ignored.is_some()
-    }
-
     /// The cell that an index value means: `Ok(None)` for an update that is left out.
     ///
     /// # Errors
     /// [`OutOfBounds`] if the value names no cell.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn resolve(self, value: i64, size: usize) -> Result<Option<i64>, OutOfBounds> {
         // No axis is longer than isize::MAX.
         let size = size as i64;

@@ -9,7 +9,7 @@ use crate::scatter::space::Space;
 use crate::scatter::{Output, Scatter, Target, apart};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{Dims, DynTensor, DynViewMut, Held, Layout};
+use strew_kernel::tensor::{Dims, DynTensor, DynView, DynViewMut, Held, Layout};
 
 /// A gather: which cell of an input each element of a new tensor is a copy of.
 ///
@@ -81,25 +81,6 @@ impl<'a> Gather<'a> {
         self
     }
 
-    /// Elements of the new tensor, which need not exist yet: there may be more than can.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn cells(&self) -> usize {
-        let shape = self.places.updates_shape().iter();
-        shape.fold(1, |cells, &len| cells.saturating_mul(len))
-    }
-
-    /// Refuses memory for the result that shares some with what is read.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn check_overlap(
-        &self,
-        input: &'static str,
-        argument: &'static str,
-        view: &mut DynViewMut<'_>,
-    ) -> Result<(), Problem> {
-        let inputs = self.places.inputs();
-        apart(argument, view, inputs.chain([(input, self.input.view())]))
-    }
-
     /// How this would run.
     ///
     /// # Errors
@@ -122,13 +103,65 @@ impl<'a> Gather<'a> {
         self.perform()
     }
 
+    /// Makes every element the one for indices that are left out.
+    fn fill(&self, argument: &'static str, view: DynViewMut<'_>) -> Result<(), Problem> {
+        let places = Destinations::whole(view.shape(), &[]);
+        let element = match &self.fill {
+            Some(fill) => DynTensor::filled(fill.dtype(), &[], fill.as_bytes())?,
+            None => DynTensor::zeros(view.dtype(), &[])?,
+        };
+        let wide = Held::from(element).map(|one| one.broadcast_to(view.shape()));
+        let reduction = Reduction::into_self(Combine::Assign);
+        let target = Target::InPlace { argument, view };
+        match wide {
+            Some(wide) => Scatter::new(places, reduction, "fill", wide, target)?
+                .run()
+                .map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl<'a> Gather<'a> {
+    /// The cells that it reads.
+    pub fn places(&self) -> &Destinations<'a> {
+        &self.places
+    }
+
+    /// What it reads, of the shape that the places were made for.
+    pub fn input(&self) -> &DynView<'_> {
+        self.input.view()
+    }
+
+    /// The shape of the result.
+    pub fn result_shape(&self) -> &[usize] {
+        self.shape.as_deref().unwrap_or(self.places.updates_shape())
+    }
+
+    /// Elements of the new tensor, which need not exist yet: there may be more than can.
+    pub fn cells(&self) -> usize {
+        let shape = self.places.updates_shape().iter();
+        shape.fold(1, |cells, &len| cells.saturating_mul(len))
+    }
+
+    /// Refuses memory for the result that shares some with what is read.
+    pub fn check_overlap(
+        &self,
+        input: &'static str,
+        argument: &'static str,
+        view: &mut DynViewMut<'_>,
+    ) -> Result<(), Problem> {
+        let inputs = self.places.inputs();
+        apart(argument, view, inputs.chain([(input, self.input.view())]))
+    }
+
     /// Runs it into memory of the caller's, of the result's shape and the input's type. A fill is
     /// written only if an index is left out.
     ///
     /// # Errors
     /// Any [`Problem`] with the memory or the indices; a part of the memory may have been written
     /// then.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn run_into(
         &self,
         argument: &'static str,
@@ -153,26 +186,7 @@ impl<'a> Gather<'a> {
         run.map_err(|fault| fault.into_problem(|| self.places.find_out_of_bounds()))
     }
 
-    /// Makes every element the one for indices that are left out.
-    fn fill(&self, argument: &'static str, view: DynViewMut<'_>) -> Result<(), Problem> {
-        let places = Destinations::whole(view.shape(), &[]);
-        let element = match &self.fill {
-            Some(fill) => DynTensor::filled(fill.dtype(), &[], fill.as_bytes())?,
-            None => DynTensor::zeros(view.dtype(), &[])?,
-        };
-        let wide = Held::from(element).map(|one| one.broadcast_to(view.shape()));
-        let reduction = Reduction::into_self(Combine::Assign);
-        let target = Target::InPlace { argument, view };
-        match wide {
-            Some(wide) => Scatter::new(places, reduction, "fill", wide, target)?
-                .run()
-                .map(drop),
-            None => Ok(()),
-        }
-    }
-
     /// [`run`](Self::run) of a gather that stays where it is.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn perform(&self) -> Result<Output, Problem> {
         let input = self.input.view();
         let shape = self.places.updates_shape();

@@ -199,26 +199,6 @@ impl<'a> Scatter<'a> {
         self
     }
 
-    /// Every index value has been checked before, and nobody else can change it: it need not be
-    /// checked once more before the first visible write. One that is wrong all the same is still an
-    /// error.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn proven(mut self) -> Self {
-        self.proven = true;
-        self
-    }
-
-    /// Where in which block of the destination the updates go, for a run that lists them by block:
-    /// lists of the same index.
-    #[must_use]
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn listed(mut self, lists: Option<&'a CachedBucketLists>) -> Self {
-        self.lists = lists;
-        self.keeps_lists = lists.is_some();
-        self
-    }
-
     /// Explain it as a run that has lists.
     #[must_use]
     pub(crate) fn keeping_lists(mut self) -> Self {
@@ -240,9 +220,29 @@ impl<'a> Scatter<'a> {
         self.split = split;
         self
     }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl<'a> Scatter<'a> {
+    /// Every index value has been checked before, and nobody else can change it: it need not be
+    /// checked once more before the first visible write. One that is wrong all the same is still an
+    /// error.
+    #[must_use]
+    pub fn proven(mut self) -> Self {
+        self.proven = true;
+        self
+    }
+
+    /// Where in which block of the destination the updates go, for a run that lists them by block:
+    /// lists of the same index.
+    #[must_use]
+    pub fn listed(mut self, lists: Option<&'a CachedBucketLists>) -> Self {
+        self.lists = lists;
+        self.keeps_lists = lists.is_some();
+        self
+    }
 
     /// Which cells the updates go to.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn destinations(&self) -> &Destinations<'a> {
         &self.destinations
     }
@@ -251,7 +251,6 @@ impl<'a> Scatter<'a> {
     ///
     /// # Errors
     /// If that is an element of its own.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn source(&self) -> Result<DynView<'a>, Problem> {
         self.source.borrowed().ok_or_else(|| Problem::Kind {
             argument: "src".into(),
@@ -261,13 +260,49 @@ impl<'a> Scatter<'a> {
     }
 
     /// The updates, in the shape that the destinations have for them, for as long as this is there.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn updates(&self) -> &DynView<'_> {
         self.source.view()
     }
 
+    /// The name of the updates' argument.
+    pub fn updates_argument(&self) -> &'static str {
+        self.updates
+    }
+
+    /// What happens to the updates of a cell.
+    pub fn reduction(&self) -> Reduction {
+        self.reduction
+    }
+
+    /// What the updates go to.
+    pub fn target(&self) -> &Target<'a> {
+        &self.target
+    }
+
+    /// The shape of the result.
+    pub fn result_shape(&self) -> &[usize] {
+        self.shape.as_deref().unwrap_or(self.destinations.shape())
+    }
+
+    /// Runs the same updates into a new tensor that starts otherwise. With `none`, the positions of
+    /// winners are made, too, and it stands for no winner.
+    ///
+    /// # Errors
+    /// As a run's.
+    pub fn repeated(&self, start: Start<'_>, none: Option<i64>) -> Result<Output, Problem> {
+        let target = Target::New {
+            dtype: self.dtype(),
+            start,
+        };
+        let (places, source) = (self.destinations.by_ref(), self.source.view().clone());
+        let again = Scatter::new(places, self.reduction, self.updates, source, target)?;
+        match none {
+            Some(none) => again.with_arg(none).run(),
+            None => again.run(),
+        }
+    }
+
     /// The element type of the destination.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn dtype(&self) -> DType {
         match &self.target {
             Target::InPlace { view, .. } => view.dtype(),
@@ -276,14 +311,12 @@ impl<'a> Scatter<'a> {
     }
 
     /// Elements of the destination, which need not exist yet: there may be more than can.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn cells(&self) -> usize {
         let shape = self.destinations.shape().iter();
         shape.fold(1, |cells, &len| cells.saturating_mul(len))
     }
 
     /// In place, neither the destination's own cells nor an input may share memory.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn check_overlap(
         &self,
         argument: &'static str,

@@ -228,14 +228,6 @@ impl Scatter<'_> {
         }
     }
 
-    /// What is wrong with the array that says which rows belong together, if this is of runs and
-    /// anything is.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn fault(&self) -> Option<Problem> {
-        let pairing = self.destinations.pairing()?;
-        self.fault_of_runs(pairing, &self.destinations.components()[0])
-    }
-
     /// What is wrong with the array that pairs rows: the first value that does not ascend, or else
     /// the first that is outside. Walks it slowly; the run that found a fault does not know where.
     fn fault_of_runs(&self, pairing: Pairing, component: &Component<'_>) -> Option<Problem> {
@@ -280,6 +272,16 @@ impl Scatter<'_> {
                 }
             }
         })
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Scatter<'_> {
+    /// What is wrong with the array that says which rows belong together, if this is of runs and
+    /// anything is.
+    pub fn fault(&self) -> Option<Problem> {
+        let pairing = self.destinations.pairing()?;
+        self.fault_of_runs(pairing, &self.destinations.components()[0])
     }
 }
 

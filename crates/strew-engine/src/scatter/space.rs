@@ -104,25 +104,20 @@ impl Cut {
             _ => self.window.push(next),
         }
     }
+}
 
-    #[doc(hidden)] // Internal: for the crates of strew alone.
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Cut {
     pub fn count(&self) -> usize {
         product(self.rows.iter().map(|a| a.len))
     }
 
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn width(&self) -> usize {
         product(self.window.iter().map(|a| a.len))
     }
 }
 
 impl Space<'_> {
-    /// True if there is no update.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn is_empty(&self) -> bool {
-        self.axes.iter().any(|a| a.len == 0)
-    }
-
     /// Whether there is something to run at all.
     pub(crate) fn has_work(&self) -> bool {
         !self.is_empty() && self.rules().iter().all(|rule| rule.size > 0)
@@ -181,16 +176,6 @@ impl Space<'_> {
     pub(crate) fn rules(&self) -> SmallVec<[Rule; 2]> {
         let rule = |l: &Lookup<'_>| Rule::new(self.bounds, l.limit);
         self.lookups.iter().map(rule).collect()
-    }
-
-    /// Cuts the axes into rows and window.
-    ///
-    /// The window is the longest tail of axes along which no index varies and that each walk along
-    /// an axis of the destination of their own: their cells never collide, so each row of updates
-    /// moves as one and only the rows need be kept in order.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn cut(&self) -> Cut {
-        self.cut_up_to(usize::MAX)
     }
 
     /// Likewise, with nothing but rows, of one element each.
@@ -298,6 +283,23 @@ impl Space<'_> {
         }
         axes.reverse();
         CellRows { steps, axes, count }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl Space<'_> {
+    /// True if there is no update.
+    pub fn is_empty(&self) -> bool {
+        self.axes.iter().any(|a| a.len == 0)
+    }
+
+    /// Cuts the axes into rows and window.
+    ///
+    /// The window is the longest tail of axes along which no index varies and that each walk along
+    /// an axis of the destination of their own: their cells never collide, so each row of updates
+    /// moves as one and only the rows need be kept in order.
+    pub fn cut(&self) -> Cut {
+        self.cut_up_to(usize::MAX)
     }
 }
 

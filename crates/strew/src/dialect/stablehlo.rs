@@ -28,9 +28,9 @@ pub const OPERATORS: &[Operator] = &[SCATTER];
 
 rows! {
     (
-        operand: tensor => "the tensor to start from: any shape and dtype";
+        operand: tensor<T> => "the tensor to start from: any shape and dtype";
         indices: tensor => "where windows begin (scatter_indices): any integer dtype";
-        updates: tensor => "the windows: operand's dtype";
+        updates: tensor<T> => "the windows: operand's dtype";
         update_window_dims: integers = "()" => "the axes of updates that are windows'";
         inserted_window_dims: integers = "()" => "operand's axes along which windows have no axis";
         input_batching_dims: integers = "()" =>

@@ -53,7 +53,7 @@ pub(super) const OPERATORS: &[Operator] = &[SCATTER, GATHER];
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         index: tensor =>
             "the cell of each element along dim, of any integer type: 1-d, along dim, or what broadcasts to src";
         dim: int = -1 => DIM;
@@ -81,7 +81,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         index: tensor =>
             "where each element comes from along dim, of any integer type: 1-d, for whole slices, or of src's rank, both broadcast apart from dim";
         dim: int = -1 => DIM;

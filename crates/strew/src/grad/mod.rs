@@ -1,9 +1,10 @@
 //! Derivatives of the operators: plain functions, made of scatters and gathers.
 //!
-//! An operator has the *vector-Jacobian product* (`.._vjp`), which takes the gradient of the result
-//! back to the arguments, as an autograd's backward does, and the *Jacobian-vector product*
-//! (`.._jvp`), which takes tangents of the arguments to the tangent of the result. Nothing is
-//! recorded: a function is given all that it needs.
+//! [`vjp`] is the *vector-Jacobian product* of any operator of the table: it takes the gradient of
+//! the result back to the arguments, as an autograd's backward does. [`jvp`] is the *Jacobian-vector
+//! product*: it takes tangents of the arguments to the tangent of the result. Nothing is recorded: a
+//! function is given all that it needs. `torch`, `torch_scatter` and `plan` have functions for those
+//! who keep the result of a call, or its positions, or its plan: they do not compute them again.
 //!
 //! ```
 //! use strew::grad;
@@ -51,40 +52,39 @@
 //!   refused.
 //! * Results have the same bits on any number of threads.
 //!
-//! Segments have the same weights. What is no fold (`scatter_std`, `scatter_softmax` and the like)
-//! has its rule at its own function.
+//! A quotient of a cell has the weight 1/(the product of the updates) for the cell's own value, and
+//! minus itself by the update for an update. Segments have the same weights. Deviations and
+//! softmaxes, which are no folds, have rules of their own.
 //!
 //! A sum, a mean and an assignment are linear, so their Jacobian-vector product is the operator
-//! itself, on tangents. Of all reductions only the product has a second derivative:
-//! `.._double_vjp`.
+//! itself, on tangents. Of all reductions here only the product has a second derivative:
+//! [`double_vjp`].
 
 // A derivative has the arguments of its operator, and gradients.
 #![allow(clippy::too_many_arguments)]
 // What the frameworks share: with some of them only, a part of it has no user.
 #![cfg_attr(not(feature = "frameworks"), allow(dead_code))]
 
+mod composite;
 pub(crate) mod cotangents;
 pub(crate) mod entries;
 pub(crate) mod field;
 pub(crate) mod forward;
-#[cfg(feature = "mindspore")]
-pub mod mindspore;
-#[cfg(feature = "mxnet")]
-pub mod mxnet;
-#[cfg(feature = "openvino")]
-pub mod openvino;
 pub(crate) mod passes;
 pub mod plan;
 pub(crate) mod products;
+mod quotient;
 pub(crate) mod route;
-pub(crate) mod segment;
+mod seen;
+mod segment;
+mod table;
 pub(crate) mod tangents;
-#[cfg(feature = "tensorflow")]
-pub mod tensorflow;
 #[cfg(feature = "torch")]
 pub mod torch;
 #[cfg(feature = "torch_scatter")]
 pub mod torch_scatter;
+
+pub use table::{Gradients, double_vjp, jvp, vjp};
 
 use crate::dialect::framework::call::Call;
 pub(crate) use crate::dialect::framework::call::context;
@@ -150,6 +150,14 @@ pub(crate) fn expect_like(
     })
 }
 
+/// The elements row by row: those of the caller where they lie so, else a copy.
+fn in_row_order<'a>(view: &DynView<'a>) -> Result<route::Packed<'a>, Problem> {
+    Ok(match view.layout().is_contiguous() {
+        true => route::Packed::View(view.clone()),
+        false => route::Packed::Copy(view.to_tensor()?),
+    })
+}
+
 /// The tensor of a typed function, whose arguments had this type.
 pub(crate) fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
     made.typed()
@@ -157,14 +165,14 @@ pub(crate) fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
 }
 
 /// What the cells hold that updates go to: one value for each update, in the updates' shape.
-pub(crate) fn gathered<'a>(
-    places: &Destinations<'a>,
-    cells: &DynView<'a>,
+pub(crate) fn gathered(
+    places: &Destinations<'_>,
+    cells: &DynView<'_>,
 ) -> Result<DynTensor, Problem> {
     if places.updates_shape().contains(&0) {
         return DynTensor::zeros(cells.dtype(), places.updates_shape());
     }
-    let made = Gather::new(places.clone(), cells.at_least_1d())?.run()?;
+    let made = Gather::new(places.by_ref(), cells.at_least_1d())?.run()?;
     Ok(made.tensor.expect("a gather makes a tensor"))
 }
 

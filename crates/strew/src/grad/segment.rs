@@ -1,138 +1,182 @@
-//! Derivatives of reductions of segments: what those of torch_scatter and of PyTorch share.
+//! Derivatives of reductions of segments, which pointers or an ascending index make.
 //!
 //! Segments are seen as a plan: see `entries.rs`.
 
-use crate::dialect::framework::call::Call;
+use crate::dialect::framework::bounds::DROP;
 use crate::grad::entries::Entries;
 use crate::grad::forward::{Forward, Own, Rule};
-use crate::grad::route::{Packed, Route, own};
-use crate::grad::{context, expect_field, expect_like, torch_class};
-use strew_engine::scatter::destinations::Destinations;
-use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{DynTensor, DynView, Scalar, shaped};
+use crate::grad::route::{Packed, Route, own, packed};
+use crate::grad::tangents::from_positions;
+use strew_engine::exec::segments::Pairing;
+use strew_engine::plan::reduce::Reduce;
+use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::Problem;
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DynTensor, DynView, shaped};
 
-/// A call that the operator itself would take.
-pub(super) struct Case<'a> {
-    name: &'static str,
-    call: Call<'a>,
-    pub(super) rule: Rule,
-    /// What each group starts from, as far as it is a factor.
-    pub(super) initial: Option<Scalar>,
-    /// Of several rows that take an element, only the last one does.
-    pub(super) last_stays: bool,
+/// A reduction of segments.
+pub(super) struct Segments<'c, 'a> {
+    scatter: &'c Scatter<'a>,
+    rule: Rule,
+    entries: Entries,
+    /// What each segment starts from, as far as it is a factor.
+    start: Option<DynTensor>,
+    result: Option<DynTensor>,
 }
 
-impl<'a> Case<'a> {
+impl<'c, 'a> Segments<'c, 'a> {
     pub(super) fn new(
-        name: &'static str,
-        call: Call<'a>,
+        scatter: &'c Scatter<'a>,
         rule: Rule,
-        argument: &'static str,
-        src: &DynView<'_>,
-    ) -> Result<Self> {
-        let refuse = |problem| context(name, torch_class).error(problem);
-        expect_field(argument, src.dtype()).map_err(refuse)?;
-        if let Some(problem) = call.scatter().map_err(refuse)?.fault() {
-            return Err(refuse(problem));
-        }
+        start: Option<DynTensor>,
+        result: Option<DynTensor>,
+    ) -> Result<Self, Problem> {
         Ok(Self {
-            name,
-            call,
+            scatter,
             rule,
-            initial: None,
-            last_stays: false,
+            entries: Entries::of(scatter.destinations(), false)?,
+            start,
+            result,
         })
     }
 
-    pub(super) fn done(
-        &self,
-        work: impl FnOnce() -> Result<DynTensor, Problem>,
-    ) -> Result<DynTensor> {
-        work().map_err(|problem| context(self.name, torch_class).error(problem))
-    }
-
-    pub(super) fn places(&self) -> Result<&Destinations<'a>, Problem> {
-        Ok(self.call.scatter()?.destinations())
-    }
-
-    pub(super) fn expect_cells(
-        &self,
-        argument: &'static str,
-        found: &DynView<'_>,
-    ) -> Result<(), Problem> {
-        let dtype = self.call.scatter()?.source()?.dtype();
-        expect_like(
-            argument,
-            found,
-            "the result's",
-            dtype,
-            self.places()?.shape(),
-        )
-    }
-
-    pub(super) fn folded_vjp(
-        &self,
-        grad: &DynView<'_>,
-        src: &DynView<'_>,
-        result: Option<&DynView<'_>>,
-    ) -> Result<DynTensor, Problem> {
-        self.expect_cells("grad", grad)?;
-        let entries = Entries::of(self.places()?, self.last_stays)?;
-        let listed = entries.listed(src)?;
-        let initial = self.filled(&entries)?;
-        let made = self.forward(&entries, &listed, result, initial.as_ref())?;
-        let made = made.vjp(grad)?.src;
-        let made = match &entries.picked {
+    /// The gradient of the updates.
+    pub(super) fn vjp(&self, grad: &DynView<'_>) -> Result<DynTensor, Problem> {
+        let places = self.scatter.destinations();
+        if let Rule::First { .. } = self.rule {
+            let at = self.positions()?;
+            let grad = packed(grad, places.shape())?;
+            return summed_at(
+                &grad.view(),
+                &at.view(),
+                self.axis(),
+                places.updates_shape(),
+            );
+        }
+        let listed = self.entries.listed(self.scatter.updates())?;
+        let made = self.forward(&listed).vjp(grad)?.src;
+        let made = match &self.entries.picked {
             None => made,
-            Some(picked) => {
-                let sum = strew_engine::plan::reduce::Reduce::Sum;
-                picked.scatter_dyn(&made.view(), 0, sum).map_err(own)?
-            }
+            Some(picked) => picked
+                .scatter_dyn(&made.view(), 0, Reduce::Sum)
+                .map_err(own)?,
         };
-        shaped(made, src.shape())
+        shaped(made, places.updates_shape())
     }
 
-    pub(super) fn folded_jvp(
-        &self,
-        argument: &'static str,
-        tangent: &DynView<'_>,
-        src: &DynView<'_>,
-        result: Option<&DynView<'_>>,
-    ) -> Result<DynTensor, Problem> {
-        expect_like(argument, tangent, "the source's", src.dtype(), src.shape())?;
-        let entries = Entries::of(self.places()?, self.last_stays)?;
-        let (listed, tangents) = (entries.listed(src)?, entries.listed(tangent)?);
-        let initial = self.filled(&entries)?;
-        let made = self.forward(&entries, &listed, result, initial.as_ref())?;
-        let made = made.jvp(None, &tangents.view())?;
-        shaped(made, self.places()?.shape())
-    }
-
-    /// What each group starts from.
-    fn filled(&self, entries: &Entries) -> Result<Option<DynTensor>, Problem> {
-        let Some(initial) = self.initial else {
-            return Ok(None);
+    /// The tangent of the result, given that of the updates.
+    pub(super) fn jvp(&self, tangent: &DynView<'_>) -> Result<DynTensor, Problem> {
+        let places = self.scatter.destinations();
+        if let Rule::First { .. } = self.rule {
+            let at = self.positions()?;
+            let tangent = packed(tangent, places.updates_shape())?;
+            let mut made = DynTensor::zeros(self.scatter.dtype(), places.shape())?;
+            from_positions(&tangent.view(), &at.view(), self.axis(), &mut made)?;
+            return Ok(made);
+        }
+        let listed = self.entries.listed(self.scatter.updates())?;
+        let tangents = self.entries.listed(tangent)?;
+        let still = match &self.start {
+            Some(start) => Some(DynTensor::zeros(start.dtype(), start.shape())?),
+            None => None,
         };
-        let dtype = self.call.scatter()?.source()?.dtype();
-        let one = initial.tensor("initial", dtype)?;
-        let shape = [entries.plan.size(), entries.width];
-        DynTensor::filled(dtype, &shape, one.as_bytes()).map(Some)
+        let still = still.as_ref().map(DynTensor::view);
+        let made = self
+            .forward(&listed)
+            .jvp(still.as_ref(), &tangents.view())?;
+        shaped(made, places.shape())
     }
 
-    fn forward<'f>(
-        &self,
-        entries: &'f Entries,
-        listed: &'f Packed<'_>,
-        result: Option<&DynView<'f>>,
-        initial: Option<&'f DynTensor>,
-    ) -> Result<Forward<'f>, Problem> {
-        let updates = [entries.plan.len(), entries.width];
-        Ok(Forward {
-            route: Route::along(&entries.plan, &updates, 0),
+    fn forward<'f>(&'f self, listed: &'f Packed<'_>) -> Forward<'f> {
+        let plan = &self.entries.plan;
+        let start = self.start.as_ref();
+        Forward {
+            route: Route::along(plan, &[plan.len(), self.entries.width], 0),
             rule: self.rule,
-            own: initial.map_or(Own::Nothing, |initial| Own::Counted(initial.view())),
+            own: start.map_or(Own::Nothing, |start| Own::Counted(start.view())),
             src: listed.view(),
-            result: result.cloned(),
-        })
+            result: self.result.as_ref().map(DynTensor::view),
+        }
     }
+
+    /// The axis that segments are along.
+    fn axis(&self) -> usize {
+        self.scatter.destinations().components()[0].axis
+    }
+
+    /// Where along the axis the winner of each cell is.
+    fn positions(&self) -> Result<DynTensor, Problem> {
+        let none = self.scatter.destinations().updates_shape()[self.axis()];
+        let start = match self.scatter.target() {
+            Target::New { start, .. } => start.clone(),
+            Target::InPlace { .. } => Start::FiniteExtreme,
+        };
+        let made = self
+            .scatter
+            .repeated(start, Some(none.cast_signed() as i64))?;
+        Ok(made.arg.expect("it was run with positions"))
+    }
+}
+
+/// The gradient of the rows of a gather whose rows an index or pointers name: for each row the sum
+/// of the cells that it is in. Where pointers name a cell several times, the last row is in it.
+pub(super) fn read_vjp(
+    places: &Destinations<'_>,
+    pairing: Pairing,
+    grad: &DynView<'_>,
+) -> Result<DynTensor, Problem> {
+    let component = &places.components()[0];
+    let shapes = Shapes {
+        destination: places.updates_shape(),
+        updates: places.shape(),
+    };
+    let back = Destinations::runs(
+        shapes,
+        component.argument,
+        component.index.view().clone(),
+        component.axis,
+        component.place.clone(),
+        pairing,
+    )?;
+    let entries = Entries::of(&back, true)?;
+    let route = Route::along(&entries.plan, &[entries.plan.len(), entries.width], 0);
+    let made = route.scatter_dyn(&entries.listed(grad)?.view(), Reduce::Sum)?;
+    shaped(made, back.shape())
+}
+
+/// The tangent of such a gather: the gather of the rows' tangents.
+pub(super) fn read_jvp(scatter: &Scatter<'_>, tangent: &DynView<'_>) -> Result<DynTensor, Problem> {
+    let places = scatter.destinations();
+    let target = Target::New {
+        dtype: tangent.dtype(),
+        start: Start::Zero,
+    };
+    let tangent = packed(tangent, places.updates_shape())?;
+    let (assign, name) = (scatter.reduction(), scatter.updates_argument());
+    let made = Scatter::new(places.by_ref(), assign, name, tangent.view(), target)?.run()?;
+    Ok(made.tensor.expect("a scatter into a new tensor makes one"))
+}
+
+/// A new tensor with each cell's value added at its position along an axis; the position that
+/// stands for none is left out.
+fn summed_at(
+    cells: &DynView<'_>,
+    at: &DynView<'_>,
+    axis: usize,
+    shape: &[usize],
+) -> Result<DynTensor, Problem> {
+    let place = Place {
+        axes: 0..shape.len(),
+        tuple: None,
+    };
+    let to = Destinations::elements(shape, "arg", at, axis, place, DROP)?;
+    let target = Target::New {
+        dtype: cells.dtype(),
+        start: Start::Zero,
+    };
+    let sum = Reduction::into_self(Combine::Sum);
+    let made = Scatter::new(to, sum, "grad", cells.clone(), target)?.run()?;
+    Ok(made.tensor.expect("a scatter into a new tensor makes one"))
 }

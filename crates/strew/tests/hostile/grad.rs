@@ -1,7 +1,8 @@
 //! Derivatives: arguments that do not fit.
 
+use crate::support::derivatives::arguments;
 use crate::{counted, ints, says};
-use strew::{Bounds, Class, DType, Plan, Reduce, grad};
+use strew::{Bounds, Class, DType, DynView, Plan, Reduce, Value, grad};
 
 #[track_caller]
 fn refused<R>(result: strew::Result<R>, class: Class, message: &str) {
@@ -9,6 +10,55 @@ fn refused<R>(result: strew::Result<R>, class: Class, message: &str) {
         Ok(_) => panic!("taken, though: {message}"),
         Err(error) => says(&error, class, message),
     }
+}
+
+/// The backward of `mxnet.scatter_nd` into `grad`'s shape.
+fn scatter_nd(
+    data: &DynView<'_>,
+    indices: &DynView<'_>,
+    grad: &DynView<'_>,
+    name: &'static str,
+) -> strew::Result<grad::Gradients> {
+    let sizes: Vec<i64> = grad.shape().iter().map(|&n| n as i64).collect();
+    let values = [
+        ("data", Value::Tensor(data.clone())),
+        ("indices", Value::Tensor(indices.clone())),
+        ("shape", Value::Integers(sizes.into())),
+        ("name", Value::Text(name.into())),
+    ];
+    grad::vjp(arguments("mxnet.scatter_nd", values)?, grad)
+}
+
+/// The backward of `openvino.slice_scatter` to the first row.
+fn slice_scatter(
+    data: &DynView<'_>,
+    updates: &DynView<'_>,
+    step: i64,
+) -> strew::Result<grad::Gradients> {
+    let values = [
+        ("data", Value::Tensor(data.clone())),
+        ("updates", Value::Tensor(updates.clone())),
+        ("start", Value::Integers(vec![0].into())),
+        ("stop", Value::Integers(vec![1].into())),
+        ("step", Value::Integers(vec![step].into())),
+    ];
+    grad::vjp(arguments("openvino.slice_scatter", values)?, data)
+}
+
+/// The backward of `mindspore.scatter_mul`.
+fn scatter_mul(
+    grad: &DynView<'_>,
+    input_x: &DynView<'_>,
+    indices: &DynView<'_>,
+    updates: &DynView<'_>,
+) -> strew::Result<grad::Gradients> {
+    let mut cells = input_x.to_tensor().unwrap();
+    let values = [
+        ("input_x", Value::Target(cells.view_mut())),
+        ("indices", Value::Tensor(indices.clone())),
+        ("updates", Value::Tensor(updates.clone())),
+    ];
+    grad::vjp(arguments("mindspore.scatter_mul", values)?, grad)
 }
 
 /// An argument's type and shape.
@@ -112,26 +162,20 @@ fn types_without_gradients() {
             &format!("grad.torch_scatter.scatter_vjp: src {why}"),
         );
         refused(
-            grad::mxnet::scatter_nd_vjp_dyn(&c, &indices.view(), None),
+            scatter_nd(&s, &indices.view(), &c, "None"),
             Class::Type,
-            &format!("grad.mxnet.scatter_nd_vjp: grad {why}"),
+            &format!("grad.mxnet.scatter_nd 'None': data {why}"),
         );
         refused(
-            grad::openvino::slice_scatter_vjp_dyn(
-                &c,
-                [0][..].into(),
-                [1][..].into(),
-                [1][..].into(),
-                None,
-            ),
+            slice_scatter(&c, &s, 1),
             Class::Type,
-            &format!("grad.openvino.slice_scatter_vjp: grad {why}"),
+            &format!("grad.openvino.slice_scatter: data {why}"),
         );
         if dtype != DType::Bool {
             refused(
-                grad::mindspore::scatter_mul_vjp_dyn(&c, &c, &i, &s),
+                scatter_mul(&c, &c, &i, &s),
                 Class::TypeAndRuntime,
-                &format!("grad.mindspore.scatter_mul_vjp: input_x {why}"),
+                &format!("grad.mindspore.scatter_mul: input_x {why}"),
             );
         }
         let plan = Plan::new([0i64], Some(2), Bounds::STRICT).unwrap();
@@ -213,40 +257,34 @@ fn torch_scatter() {
 fn the_others() {
     let (x, u) = (counted(DType::F32, &[2, 2]), counted(DType::F32, &[1, 2]));
     let at = ints(DType::I64, &[1], &[2]);
-    let name = "grad.mindspore.scatter_mul_vjp";
+    let name = "grad.mindspore.scatter_mul";
     refused(
-        grad::mindspore::scatter_mul_vjp_dyn(&x.view(), &x.view(), &at.view(), &u.view()),
+        scatter_mul(&x.view(), &x.view(), &at.view(), &u.view()),
         Class::Runtime,
         &format!("{name}: indices[0] = 2: index 2 is out of bounds for dimension 0 with size 2"),
     );
     let at = ints(DType::I64, &[1], &[1]);
     refused(
-        grad::mindspore::scatter_mul_vjp_dyn(&u.view(), &x.view(), &at.view(), &u.view()),
+        scatter_mul(&u.view(), &x.view(), &at.view(), &u.view()),
         Class::Value,
-        &format!("{name}: grad has shape [1, 2]: it must be input_x's shape, [2, 2]"),
+        &format!("{name}: grad has shape [1, 2]: it must be the result's shape, [2, 2]"),
     );
     let indices = ints(DType::I64, &[1, 2], &[1, 5]);
     refused(
-        grad::mxnet::scatter_nd_vjp_dyn(&x.view(), &indices.view(), Some("embedding")),
+        scatter_nd(&x.view(), &indices.view(), &x.view(), "embedding"),
         Class::Index,
-        "grad.mxnet.scatter_nd_vjp 'embedding': indices[0, 1] = 5: index 5 is out of bounds for dimension 0 with size 2",
+        "grad.mxnet.scatter_nd 'embedding': indices[0, 1] = 5: index 5 is out of bounds for dimension 0 with size 2",
     );
     let indices = ints(DType::I64, &[3, 1], &[0, 0, 0]);
     refused(
-        grad::mxnet::scatter_nd_vjp_dyn(&x.view(), &indices.view(), None),
+        scatter_nd(&x.view(), &indices.view(), &x.view(), "embedding"),
         Class::Value,
-        "grad.mxnet.scatter_nd_vjp: indices has shape [3, 1]: its first dimension M must be from 1 to 2, the smaller of 10 and the rank of shape [2, 2]",
+        "grad.mxnet.scatter_nd 'embedding': indices has shape [3, 1]: its first dimension M must be from 1 to 2, the smaller of 10 and the rank of shape [2, 2]",
     );
     refused(
-        grad::openvino::slice_scatter_vjp_dyn(
-            &x.view(),
-            [0][..].into(),
-            [1][..].into(),
-            [0][..].into(),
-            None,
-        ),
+        slice_scatter(&x.view(), &u.view(), 0),
         Class::Value,
-        "grad.openvino.slice_scatter_vjp: step[0] = 0: it must not be 0",
+        "grad.openvino.slice_scatter: step[0] = 0: it must not be 0",
     );
     let plan = Plan::new([0i64, 1, 1], Some(2), Bounds::STRICT).unwrap();
     let (grad, src) = (counted(DType::F32, &[2]), counted(DType::F32, &[3]));

@@ -3,12 +3,13 @@
 use crate::naive::grad::{Forward, Own, Road, Rule, torch_road};
 use crate::naive::number::same;
 use crate::naive::{self, Array, Num, coordinates};
+use crate::support::derivatives::{arguments, gradient};
 use crate::support::memory::array_of;
 use crate::support::ways::with_threads;
 use crate::support::{Placement, Random, Spread, Strided, Style};
 use crate::{Basis, cases, shape};
 use proptest::prelude::*;
-use strew::{DType, DynTensor, grad};
+use strew::{DType, DynTensor, Value, grad};
 
 const FIELDS: [DType; 6] = [
     DType::F16,
@@ -378,18 +379,32 @@ fn check_mindspore(case: &Case) {
     for threads in THREADS {
         let what = || format!("{threads} threads, updates {updates_type}, {case:?}");
         with_threads(threads, || {
-            let (x, at, u) = (at_input.view(), at_indices.view(), at_updates.view());
-            let (g, tx, tu) = (at_grad.view(), at_to_input.view(), at_to_updates.view());
-            let found = grad::mindspore::scatter_mul_vjp_dyn(&g, &x, &at, &u).unwrap();
-            assert_same(&found.0, &wanted.0, &what);
-            assert_same(&found.1, &wanted.1, &what);
-            let found = grad::mindspore::scatter_mul_jvp_dyn(&tx, &tu, &x, &at, &u).unwrap();
-            assert_same(&found, &tangent, &what);
-            let found =
-                grad::mindspore::scatter_mul_double_vjp_dyn(&g, &x, &at, &u, &tx, &tu).unwrap();
-            assert_same(&found.0, &double.0, &what);
-            assert_same(&found.1, &double.1, &what);
-            assert_same(&found.2, &double.2, &what);
+            let g = at_grad.view();
+            let tangents = [
+                ("input_x", at_to_input.view()),
+                ("updates", at_to_updates.view()),
+            ];
+            let mut cells = at_input.view().to_tensor().unwrap();
+            let mut call = |run: &mut dyn FnMut(strew::Arguments<'_>)| {
+                let values = [
+                    ("input_x", Value::Target(cells.view_mut())),
+                    ("indices", Value::Tensor(at_indices.view())),
+                    ("updates", Value::Tensor(at_updates.view())),
+                ];
+                run(arguments("mindspore.scatter_mul", values).unwrap());
+            };
+            call(&mut |given| {
+                let found = grad::vjp(given, &g).unwrap();
+                assert_same(&found[0].1, &wanted.0, &what);
+                assert_same(&found[1].1, &wanted.1, &what);
+            });
+            call(&mut |given| assert_same(&grad::jvp(given, &tangents).unwrap(), &tangent, &what));
+            call(&mut |given| {
+                let (to_grad, rest) = grad::double_vjp(given, &g, &tangents).unwrap();
+                assert_same(&to_grad, &double.0, &what);
+                assert_same(&rest[0].1, &double.1, &what);
+                assert_same(&rest[1].1, &double.2, &what);
+            });
         });
     }
 }
@@ -416,7 +431,8 @@ fn check_mxnet(case: &Case) {
     let how = Placement::random(&mut random, indices.shape.len());
     let at_indices = Strided::new(&indices, &how);
     let data_shape = [&batch, &case.shape[depth..]].concat();
-    let data = values(&mut random, dtype, &data_shape, style);
+    let mut data = values(&mut random, dtype, &data_shape, style);
+    let at_data = placed(&mut random, &mut data);
     let mut road = Road {
         to: Vec::new(),
         position: Vec::new(),
@@ -439,9 +455,15 @@ fn check_mxnet(case: &Case) {
     for threads in THREADS {
         let what = || format!("{threads} threads, depth {depth}, {batch:?}, {case:?}");
         with_threads(threads, || {
-            let (grad, indices) = (at_grad.view(), at_indices.view());
-            let found = grad::mxnet::scatter_nd_vjp_dyn(&grad, &indices, None).unwrap();
-            assert_same(&found, &wanted, &what);
+            let sizes: Vec<i64> = case.shape.iter().map(|&n| n as i64).collect();
+            let values = [
+                ("data", Value::Tensor(at_data.view())),
+                ("indices", Value::Tensor(at_indices.view())),
+                ("shape", Value::Integers(sizes.into())),
+            ];
+            let given = arguments("mxnet.scatter_nd", values).unwrap();
+            let found = grad::vjp(given, &at_grad.view()).unwrap();
+            assert_same(&gradient(found, "data"), &wanted, &what);
         });
     }
 }
@@ -477,19 +499,23 @@ fn check_openvino(case: &Case) {
         to_updates.data[at] = grad.data[cell];
         to_data.data[cell] = 0;
     }
+    let mut updates = values(&mut random, grad.dtype, &part, case.basis.style);
+    let at_updates = placed(&mut random, &mut updates);
     let what = || format!("{start:?} {stop:?} {step:?} {axes:?} {case:?}");
     for threads in THREADS {
         with_threads(threads, || {
-            let found = grad::openvino::slice_scatter_vjp_dyn(
-                &at_grad.view(),
-                start[..].into(),
-                stop[..].into(),
-                step[..].into(),
-                Some(axes[..].into()),
-            );
-            let found = found.unwrap();
-            assert_same(&found.0, &to_data, &what);
-            assert_same(&found.1, &to_updates, &what);
+            let given = [
+                ("data", Value::Tensor(at_grad.view())),
+                ("updates", Value::Tensor(at_updates.view())),
+                ("start", Value::Integers(start[..].into())),
+                ("stop", Value::Integers(stop[..].into())),
+                ("step", Value::Integers(step[..].into())),
+                ("axes", Value::Integers(axes[..].into())),
+            ];
+            let given = arguments("openvino.slice_scatter", given).unwrap();
+            let found = grad::vjp(given, &at_grad.view()).unwrap();
+            assert_same(&found[0].1, &to_data, &what);
+            assert_same(&found[1].1, &to_updates, &what);
         });
     }
 }

@@ -4,6 +4,7 @@
 // Every test binary uses a part of it.
 #![allow(dead_code, unused_imports)]
 
+pub(crate) mod derivatives;
 pub(crate) mod memory;
 pub(crate) mod random;
 pub(crate) mod ways;

@@ -3,10 +3,10 @@
 use crate::scatter::destinations::{Destinations, Place};
 use strew_kernel::tensor::DynView;
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl Destinations<'_> {
     /// The same along the scattered axis alone, if the index is a list of numbers that lies along
     /// it: where an update goes on the other axes is where it comes from.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn line(&self) -> Option<Destinations<'_>> {
         let [component] = self.components.as_slice() else {
             return None;

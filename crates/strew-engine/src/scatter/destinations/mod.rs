@@ -58,6 +58,18 @@ pub struct Component<'a> {
     between: Range<usize>,
 }
 
+impl Component<'_> {
+    fn by_ref(&self) -> Component<'_> {
+        Component {
+            argument: self.argument,
+            index: self.index.view().clone().into(),
+            axis: self.axis,
+            place: self.place.clone(),
+            between: self.between.clone(),
+        }
+    }
+}
+
 /// How to say where in its argument an index value stands.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
@@ -533,6 +545,23 @@ impl<'a> Destinations<'a> {
         Problem::Layout {
             argument: "index".into(),
             why: "it was changed by somebody else while it was in use".into(),
+        }
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl<'a> Destinations<'a> {
+    /// The same destinations, which borrow their indices from these.
+    pub fn by_ref(&self) -> Destinations<'_> {
+        Destinations {
+            shape: self.shape.clone(),
+            updates: self.updates.clone(),
+            onto: self.onto.clone(),
+            start: self.start.clone(),
+            components: self.components.iter().map(Component::by_ref).collect(),
+            bounds: self.bounds,
+            along: self.along,
+            pairing: self.pairing,
         }
     }
 }

@@ -99,86 +99,6 @@ impl RowGroups {
 }
 
 impl<'a> Destinations<'a> {
-    /// Reads and checks the whole index.
-    ///
-    /// # Errors
-    /// [`Problem::IndexOutOfBounds`] for an index value that names no cell, [`Problem::Memory`],
-    /// and [`Problem::Kind`] for runs, whose index does not say where each update goes.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn row_numbers(&self) -> Result<RowNumbers, Problem> {
-        let Matrices {
-            lead,
-            apart,
-            count,
-            rows,
-            width,
-        } = self.matrices()?;
-        let mut numbers = RowIds::unset("the cells of updates", count, rows)?;
-        let threads = threads(count);
-        let parts = numbers.parts(count.div_ceil(threads).max(1));
-        let wrong = AtomicBool::new(false);
-        share(threads, parts, |(first, mut part)| {
-            let updates = first..first + part.len();
-            let set = |at: usize, rows: &[isize]| {
-                part.set(at - first, rows);
-                true
-            };
-            if self.number(lead, &apart, updates, set).is_err() {
-                wrong.store(true, Ordering::Relaxed);
-            }
-        });
-        match wrong.into_inner() {
-            true => Err(self.find_out_of_bounds()),
-            false => Ok(RowNumbers {
-                numbers,
-                rows,
-                width,
-            }),
-        }
-    }
-
-    /// The groups of updates that come in the order of their rows. The whole index is read and
-    /// checked if they do; `None` if they do not.
-    ///
-    /// # Errors
-    /// As for [`row_numbers`](Self::row_numbers).
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn ascending(&self) -> Result<Option<RowGroups>, Problem> {
-        let Matrices {
-            lead,
-            apart,
-            count,
-            rows,
-            width,
-        } = self.matrices()?;
-        if !Csr::can_be_from_sorted(count, rows) {
-            return Ok(None);
-        }
-        let threads = threads(count);
-        let each = count.div_ceil(threads).max(1);
-        let stretches = (0..count).step_by(each);
-        let mut parts = Vec::with_capacity(threads);
-        for first in stretches {
-            let updates = first..count.min(first + each);
-            let ascent = SortedPart::with_room(rows.min(updates.len()))?;
-            parts.push((updates, ascent, Ok(true)));
-        }
-        share(threads, &mut parts, |(updates, ascent, done)| {
-            let add = |at: usize, rows: &[isize]| ascent.add(at, rows, |row| row as i64);
-            *done = self.number(lead, &apart, updates.clone(), add);
-        });
-        let mut ascents = Vec::with_capacity(threads);
-        for (_, ascent, done) in parts {
-            match done {
-                Ok(true) => ascents.push(ascent),
-                Ok(false) => return Ok(None),
-                Err(OutOfBounds) => return Err(self.find_out_of_bounds()),
-            }
-        }
-        let groups = Csr::from_sorted(&ascents, rows, count)?;
-        Ok(groups.map(|groups| RowGroups { groups, width }))
-    }
-
     /// Updates and destination as matrices.
     fn matrices(&self) -> Result<Matrices, Problem> {
         if self.pairing.is_some() {
@@ -338,5 +258,86 @@ impl<'a> Destinations<'a> {
             same && fixed && self.onto[k] == Some((axis, 1))
         };
         (1..=most).take_while(whole).count()
+    }
+}
+
+#[doc(hidden)] // Internal: for the crates of strew alone.
+impl<'a> Destinations<'a> {
+    /// Reads and checks the whole index.
+    ///
+    /// # Errors
+    /// [`Problem::IndexOutOfBounds`] for an index value that names no cell, [`Problem::Memory`],
+    /// and [`Problem::Kind`] for runs, whose index does not say where each update goes.
+    pub fn row_numbers(&self) -> Result<RowNumbers, Problem> {
+        let Matrices {
+            lead,
+            apart,
+            count,
+            rows,
+            width,
+        } = self.matrices()?;
+        let mut numbers = RowIds::unset("the cells of updates", count, rows)?;
+        let threads = threads(count);
+        let parts = numbers.parts(count.div_ceil(threads).max(1));
+        let wrong = AtomicBool::new(false);
+        share(threads, parts, |(first, mut part)| {
+            let updates = first..first + part.len();
+            let set = |at: usize, rows: &[isize]| {
+                part.set(at - first, rows);
+                true
+            };
+            if self.number(lead, &apart, updates, set).is_err() {
+                wrong.store(true, Ordering::Relaxed);
+            }
+        });
+        match wrong.into_inner() {
+            true => Err(self.find_out_of_bounds()),
+            false => Ok(RowNumbers {
+                numbers,
+                rows,
+                width,
+            }),
+        }
+    }
+
+    /// The groups of updates that come in the order of their rows. The whole index is read and
+    /// checked if they do; `None` if they do not.
+    ///
+    /// # Errors
+    /// As for [`row_numbers`](Self::row_numbers).
+    pub fn ascending(&self) -> Result<Option<RowGroups>, Problem> {
+        let Matrices {
+            lead,
+            apart,
+            count,
+            rows,
+            width,
+        } = self.matrices()?;
+        if !Csr::can_be_from_sorted(count, rows) {
+            return Ok(None);
+        }
+        let threads = threads(count);
+        let each = count.div_ceil(threads).max(1);
+        let stretches = (0..count).step_by(each);
+        let mut parts = Vec::with_capacity(threads);
+        for first in stretches {
+            let updates = first..count.min(first + each);
+            let ascent = SortedPart::with_room(rows.min(updates.len()))?;
+            parts.push((updates, ascent, Ok(true)));
+        }
+        share(threads, &mut parts, |(updates, ascent, done)| {
+            let add = |at: usize, rows: &[isize]| ascent.add(at, rows, |row| row as i64);
+            *done = self.number(lead, &apart, updates.clone(), add);
+        });
+        let mut ascents = Vec::with_capacity(threads);
+        for (_, ascent, done) in parts {
+            match done {
+                Ok(true) => ascents.push(ascent),
+                Ok(false) => return Ok(None),
+                Err(OutOfBounds) => return Err(self.find_out_of_bounds()),
+            }
+        }
+        let groups = Csr::from_sorted(&ascents, rows, count)?;
+        Ok(groups.map(|groups| RowGroups { groups, width }))
     }
 }

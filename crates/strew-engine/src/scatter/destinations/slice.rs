@@ -2,10 +2,10 @@
 
 use crate::scatter::destinations::Destinations;
 
+#[doc(hidden)] // Internal: for the crates of strew alone.
 impl Destinations<'_> {
     /// Where the updates begin on each of the destination's axes, and in which steps they go on, if
     /// axis by axis they do so.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn slice(&self) -> Option<(&[usize], impl Iterator<Item = isize>)> {
         let alike = self.onto.len() == self.shape.len()
             && (0..)

@@ -17,7 +17,7 @@ use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::runtime::machine::Machine;
 use strew_kernel::runtime::threads::with_threads;
-use strew_kernel::tensor::{DType, DynTensor, Element, Tensor};
+use strew_kernel::tensor::{DType, DynTensor, Element, Scalar, Tensor};
 
 /// A checked call of an operator: it can be run, or asked how it would run.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct Call<'a> {
     work: Work<'a>,
     /// The type that the work's tensor is converted to, if that is another one.
     becomes: Option<DType>,
+    /// What the updates were multiplied with, for derivatives.
+    factor: Option<Scalar>,
 }
 
 /// The work that an operator was lowered to.
@@ -103,7 +105,19 @@ impl<'a> Call<'a> {
             context,
             work: work.into(),
             becomes: None,
+            factor: None,
         }
+    }
+
+    /// The same, whose updates are an argument times a number.
+    pub(crate) fn with_factor(mut self, factor: Scalar) -> Self {
+        self.factor = Some(factor);
+        self
+    }
+
+    /// What the updates were multiplied with.
+    pub(crate) fn factor(&self) -> Option<Scalar> {
+        self.factor
     }
 
     /// The same with the new tensor's elements converted to another type: floats are rounded to the
@@ -148,7 +162,8 @@ impl<'a> Call<'a> {
         self.run().map(|_| ())
     }
 
-    fn perform(&mut self) -> Result<Output> {
+    /// As [`run`](Self::run), for who looks at the call afterwards.
+    pub(crate) fn perform(&mut self) -> Result<Output> {
         let done = match &mut self.work {
             Work::Scatter(scatter) => scatter.perform(),
             Work::Gather(gather) => gather.perform(),
@@ -174,6 +189,16 @@ impl<'a> Call<'a> {
                 found: "something else".into(),
             }),
         }
+    }
+
+    /// The work, for derivatives; `None` if its result becomes another type.
+    pub(crate) fn work(&self) -> Option<&Work<'a>> {
+        self.becomes.is_none().then_some(&self.work)
+    }
+
+    /// The operator that problems are reported for, and the classes of its errors.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
     }
 
     /// How it would run. Of a call that takes several passes (a softmax), how its sum would run.

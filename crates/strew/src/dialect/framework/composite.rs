@@ -46,6 +46,22 @@ impl<'a> Composed<'a> {
         })
     }
 
+    /// What is made of the values.
+    pub(crate) fn what(&self) -> Composite {
+        self.what
+    }
+
+    /// The sum of the same values in the same cells.
+    pub(crate) fn sums(&self) -> &Scatter<'a> {
+        &self.sums
+    }
+
+    /// The result in a new tensor.
+    pub(crate) fn result(&self) -> Result<DynTensor, Problem> {
+        let to = self.what.dtype(self.sums.source()?.dtype());
+        rounded(self.make(None)?, to)
+    }
+
     /// Elements of the result or of the cells, whichever are more.
     pub(crate) fn cells(&self) -> usize {
         let updates = self.sums.destinations().updates_shape().iter();

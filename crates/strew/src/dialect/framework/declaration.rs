@@ -74,6 +74,12 @@
 //! `from_table(lower)` is a lowering that takes the values out of
 //! [`Arguments`](super::operator::Arguments) itself.
 //!
+//! # Derivatives
+//!
+//! A tensor of the type `T` or `U` has elements that the result is made of, so it has a derivative:
+//! the table says so, and [`grad::vjp`](crate::grad::vjp) computes it from what the operator is
+//! lowered to. `I` is the type of indices. Rows alone say `tensor<T>` for such a tensor, too.
+//!
 //! A file of declarations imports all of this module: the macros, and the types that they name.
 
 pub(crate) use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
@@ -175,7 +181,7 @@ macro_rules! arguments {
             $(
                 Argument::declared(
                     spelled!($argument $([$spelled])?), kind!($kind $(= $default)?), $doc
-                )$(.of($words))?,
+                )$(.of($words))? $(.of_type(stringify!($type)))?,
             )*
             $(Argument::declared(
                 stringify!($unused), kind!($unused_kind = $unused_default), $unused_doc
@@ -434,7 +440,7 @@ macro_rules! taken {
     ($args:ident, $name:expr, target $(<$type:ty>)?) => {
         $args.target($name)?.into()
     };
-    ($args:ident, $name:expr, optional_tensor) => {
+    ($args:ident, $name:expr, optional_tensor $(<$type:ty>)?) => {
         $args.optional_tensor($name)
     };
     ($args:ident, $name:expr, optional_target) => {

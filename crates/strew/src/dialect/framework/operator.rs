@@ -36,6 +36,9 @@ pub struct Argument {
     pub doc: &'static str,
     /// The words that may be passed where a word is; empty: any.
     pub words: &'static [&'static str],
+    /// Whether the result has a derivative with respect to it, if its elements are numbers that are
+    /// not integers.
+    pub differentiable: bool,
 }
 
 impl Argument {
@@ -51,7 +54,15 @@ impl Argument {
             default,
             doc,
             words: &[],
+            differentiable: false,
         }
+    }
+
+    /// A tensor of a type that a declaration names: `T` and `U` are those of values, `I` of indices.
+    pub(crate) const fn of_type(mut self, name: &str) -> Self {
+        let is_tensor = matches!(self.kind, Kind::Tensor | Kind::Target);
+        self.differentiable = is_tensor && matches!(name.as_bytes(), b"T" | b"U");
+        self
     }
 
     /// The words that it takes.
@@ -303,6 +314,33 @@ impl<'a> Arguments<'a> {
                 Err(self.error(unknown_word("argument", name, &known)))
             }
         }
+    }
+
+    /// The operator.
+    pub(crate) fn operator(&self) -> &'static Operator {
+        self.operator
+    }
+
+    /// Takes the tensors that have a derivative, with their places.
+    pub(crate) fn take_differentiable(&mut self) -> Vec<(usize, Value<'a>)> {
+        let all = self.operator.arguments.iter().zip(&mut self.values);
+        let taken = all
+            .enumerate()
+            .filter(|(_, (argument, _))| argument.differentiable);
+        let taken = taken.map(|(place, (_, value))| Some((place, value.take()?)));
+        taken.flatten().collect()
+    }
+
+    /// The argument that is given to be written to, if there is one.
+    pub(crate) fn written(&self) -> Option<&'static str> {
+        let mut all = self.operator.arguments.iter().zip(&self.values);
+        let found = all.find(|(_, value)| matches!(value, Some(Value::Target(_))));
+        found.map(|(argument, _)| argument.name)
+    }
+
+    /// Puts a value back that was taken.
+    pub(crate) fn put(&mut self, place: usize, value: Value<'a>) {
+        self.values[place] = Some(value);
     }
 
     /// Checks the values and says what to do.

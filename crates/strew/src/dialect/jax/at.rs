@@ -61,7 +61,7 @@ const INDICES: &str = "what stands between the brackets: integers or masks, one 
 
 rows! {
     (
-        x: tensor => "the array to read from: any shape and dtype";
+        x: tensor<T> => "the array to read from: any shape and dtype";
         indices: tensors => INDICES;
         mode: optional_word =>
             "what becomes of an index out of range: the nearest one is meant (None, clip), it gives fill_value, or it is an error",

@@ -37,7 +37,7 @@ const SHAPE: &str = "shape of the output";
 
 rows! {
     (
-        data: tensor => "updates, of shape indices.shape[1:] + shape[M:], any dtype";
+        data: tensor<T> => "updates, of shape indices.shape[1:] + shape[M:], any dtype";
         indices: tensor => INDICES;
         shape: integers => SHAPE;
         name: optional_word => "a label for errors and plans";
@@ -81,7 +81,7 @@ operators! {
 
 rows! {
     (
-        data: tensor => "the tensor to read from, any dtype";
+        data: tensor<T> => "the tensor to read from, any dtype";
         indices: tensor => WRAPPING;
         out: optional_target => out::OUT;
         req: text = "write" => out::REQ, out::REQS;
@@ -94,7 +94,7 @@ rows! {
 
 rows! {
     (
-        data: tensor =>
+        data: tensor<T> =>
             "updates, of shape indices.shape[1:] + shape[M:]; any dtype but int8 and uint8";
         indices: tensor => WRAPPING;
         shape: integers => SHAPE;

@@ -11,10 +11,10 @@ const INDICES: &str = "what stands between the brackets: integers or masks, one 
      first axes; None takes one whole";
 
 operators! {
-    <'a, T: Element> dyn<'a> (
-        a: target<T> => A;
+    <'a, V: Element> dyn<'a> (
+        a: target<V> => A;
         indices: tensors => INDICES;
-        b: tensor<T> => "the second operands, broadcast to what is indexed";
+        b: tensor<V> => "the second operands, broadcast to what is indexed";
     ) -> in place out;
 
     /// `numpy.add.at(a, indices, b)`: adds `b` to what is indexed, in place; a cell that is indexed

@@ -16,8 +16,8 @@ use strew_kernel::tensor::{DType, Held, TensorView};
 
 rows! {
     (
-        past_cache: tensor => "the cache: (batch, .., sequence, ..), any dtype";
-        update: tensor =>
+        past_cache: tensor<T> => "the cache: (batch, .., sequence, ..), any dtype";
+        update: tensor<T> =>
             "what is written: past_cache's dtype, and its shape but for a sequence that is no longer";
         write_indices: optional_tensor =>
             "where each batch's update begins: (batch,), int64; None: at 0";

@@ -21,8 +21,8 @@ use strew_kernel::tensor::{Dims, Strides};
 
 rows! {
     (
-        data: tensor => "the tensor to change, of rank 1 or more, any dtype";
-        updates: tensor => "the slice's new values: data's dtype, and exactly the slice's shape";
+        data: tensor<T> => "the tensor to change, of rank 1 or more, any dtype";
+        updates: tensor<T> => "the slice's new values: data's dtype, and exactly the slice's shape";
         start: integers => "where each sliced axis begins; negative counts from the end";
         stop: integers => "where each sliced axis ends, not included; negative counts from the end";
         step: integers => "the step of each sliced axis; not 0";

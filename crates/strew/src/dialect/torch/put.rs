@@ -137,7 +137,12 @@ fn lower_put<'a>(
                 flat.clone().map(|flat| flat.unflat(&shape)).unwrap_or(flat)
             }
         };
-        positions(input, index.into(), source, assign_or_add(accumulate))
+        positions(
+            input,
+            index.into(),
+            ("source", source),
+            assign_or_add(accumulate),
+        )
     };
     call(context(operator, index_class), describe())
 }
@@ -173,7 +178,12 @@ fn lower_masked<'a>(
         let source = Held::from(source).flat()?;
         let some = source.map(|flat| flat.narrow(0, 0, count));
         let some = some.unwrap_or_else(|| DynView::nothing(input.dtype()).into());
-        positions(input, places, some, Reduction::into_self(Combine::Assign))
+        positions(
+            input,
+            places,
+            ("source", some),
+            Reduction::into_self(Combine::Assign),
+        )
     };
     call(context(operator, class), describe())
 }
@@ -214,7 +224,7 @@ fn broadcast<'a, 'm>(
 pub(super) fn positions<'a>(
     input: Input<'a>,
     index: Held<'a>,
-    source: Held<'a>,
+    (updates, source): (&'static str, Held<'a>),
     reduction: Reduction,
 ) -> Result<Scatter<'a>, Refusal> {
     let shape = input.dims();
@@ -235,6 +245,6 @@ pub(super) fn positions<'a>(
     };
     let axes: Vec<usize> = (0..components.len()).collect();
     let destinations = Destinations::rows(&whole, "index", &components, &axes, None, WRAP)?;
-    let scatter = Scatter::new(destinations, reduction, "source", source, input.target())?;
+    let scatter = Scatter::new(destinations, reduction, updates, source, input.target())?;
     Ok(scatter.shaped(&shape))
 }

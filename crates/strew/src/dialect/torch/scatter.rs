@@ -27,10 +27,10 @@ pub(super) const SRC: &str =
 
 rows! {
     (
-        input: tensor => INPUT;
+        input: tensor<T> => INPUT;
         dim: int => DIM;
         index: tensor => INDEX;
-        src: optional_tensor => SRC;
+        src: optional_tensor<T> => SRC;
         value: optional_scalar => VALUE;
         reduce: optional_word => REDUCE, &["add", "multiply"];
     ) -> out;
@@ -42,10 +42,10 @@ rows! {
 
 rows! {
     (
-        input: target => INPUT;
+        input: target<T> => INPUT;
         dim: int => DIM;
         index: tensor => INDEX;
-        src: optional_tensor => SRC;
+        src: optional_tensor<T> => SRC;
         value: optional_scalar => VALUE;
         reduce: optional_word => REDUCE, &["add", "multiply"];
     ) -> in place input;

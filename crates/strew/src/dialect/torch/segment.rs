@@ -23,7 +23,7 @@ const NAME: &str = "torch.segment_reduce";
 
 rows! {
     (
-        data: tensor => "the elements to reduce: rank 1 or more, any dtype";
+        data: tensor<T> => "the elements to reduce: rank 1 or more, any dtype";
         reduce: text => "sum, prod, mean, max (or amax) or min (or amin)",
             &["sum", "prod", "mean", "max", "min", "amax", "amin"];
         lengths: optional_tensor =>

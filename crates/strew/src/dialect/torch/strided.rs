@@ -247,6 +247,6 @@ impl Part {
         })?;
         let index = Held::from(self.positions()?.into_dyn());
         let reduction = Reduction::into_self(Combine::Assign);
-        positions(input.into(), index, src.into(), reduction)
+        positions(input.into(), index, ("src", src.into()), reduction)
     }
 }

@@ -26,7 +26,7 @@ const EPSILON: &str = "what is added to a sum before its logarithm is taken";
 
 rows! {
     (
-        src: tensor => "the values: rank 1 or more, integers or a floating-point dtype";
+        src: tensor<T> => "the values: rank 1 or more, integers or a floating-point dtype";
         index: tensor => INDEX;
         dim: int = -1 => DIM;
         out: optional_target =>
@@ -42,7 +42,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => FLOATS;
+        src: tensor<T> => FLOATS;
         index: tensor => INDEX;
         dim: int = -1 => DIM;
         out: optional_target => OUT;
@@ -57,7 +57,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => FLOATS;
+        src: tensor<T> => FLOATS;
         index: tensor => INDEX;
         dim: int = -1 => DIM;
         dim_size: optional_int => DIM_SIZE;
@@ -70,7 +70,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => FLOATS;
+        src: tensor<T> => FLOATS;
         index: tensor => INDEX;
         dim: int = -1 => DIM;
         eps: scalar = 1e-12 => EPSILON;

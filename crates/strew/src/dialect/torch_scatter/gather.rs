@@ -26,7 +26,7 @@ const OUT: &str =
     "a tensor to copy into, in place: src's dtype, and its shape but for the axis of the rows";
 
 rows! {
-    (src: tensor => SRC; index: tensor => INDEX; out: optional_target => OUT;) -> out;
+    (src: tensor<T> => SRC; index: tensor => INDEX; out: optional_target => OUT;) -> out;
 
     const GATHER_COO = "torch_scatter.gather_coo":
         "Copies the rows of src that an index names, which ascends"
@@ -34,7 +34,7 @@ rows! {
 }
 
 rows! {
-    (src: tensor => SRC; indptr: tensor => INDPTR; out: optional_target => OUT;) -> out;
+    (src: tensor<T> => SRC; indptr: tensor => INDPTR; out: optional_target => OUT;) -> out;
 
     const GATHER_CSR = "torch_scatter.gather_csr":
         "Copies each row of src to the rows from one pointer to the next"

@@ -48,7 +48,7 @@ const WORDS: &[&str] = &["sum", "add", "mul", "mean", "min", "max"];
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         index: tensor => INDEX;
         dim: int = -1 => DIM;
         out: optional_target => OUT;
@@ -63,7 +63,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         index: tensor => INDEX;
         dim: int = -1 => DIM;
         out: optional_target => OUT;
@@ -86,7 +86,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         index: tensor => INDEX;
         dim: int = -1 => DIM;
         out: optional_target => OUT;

@@ -37,7 +37,7 @@ const WORDS: &[&str] = &["sum", "add", "mean", "min", "max"];
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         index: tensor => INDEX;
         out: optional_target => OUT_COO;
         dim_size: optional_int => DIM_SIZE;
@@ -51,7 +51,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         index: tensor => INDEX;
         out: optional_target => OUT_COO;
         dim_size: optional_int => DIM_SIZE;
@@ -70,7 +70,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         index: tensor => INDEX;
         out: optional_target => OUT_COO;
         dim_size: optional_int => DIM_SIZE;
@@ -86,7 +86,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         indptr: tensor => INDPTR;
         out: optional_target => OUT_CSR;
         reduce: text = "sum" => "sum (or add), mean, min or max", WORDS;
@@ -99,7 +99,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         indptr: tensor => INDPTR;
         out: optional_target => OUT_CSR;
     ) -> out;
@@ -117,7 +117,7 @@ rows! {
 
 rows! {
     (
-        src: tensor => SRC;
+        src: tensor<T> => SRC;
         indptr: tensor => INDPTR;
         out: optional_target => OUT_CSR;
     ) -> out arg;

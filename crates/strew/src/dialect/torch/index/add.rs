@@ -72,11 +72,11 @@ fn lower_add<'a>(
     let describe = || {
         let dim = axis("dim", dim, input.shape().len())?;
         expect_slices("index_add", &input, dim, &index, &source)?;
-        let alpha = alpha.tensor("alpha", input.dtype())?;
+        let factor = alpha.tensor("alpha", input.dtype())?;
         let one = Scalar::Int(1).tensor("alpha", input.dtype())?;
-        let source = match alpha.as_bytes() == one.as_bytes() {
+        let source = match factor.as_bytes() == one.as_bytes() {
             true => Held::from(source),
-            false => product(&Held::from(alpha), source)?,
+            false => product(&Held::from(factor), source)?,
         };
         let reduction = Reduction::into_self(Combine::Sum);
         along(
@@ -89,7 +89,7 @@ fn lower_add<'a>(
             Bounds::STRICT,
         )
     };
-    call(context(operator, class), describe())
+    Ok(call(context(operator, class), describe())?.with_factor(alpha))
 }
 
 /// A number times every element of a tensor: each product joins the number, once.

@@ -3,8 +3,6 @@
 //! Source of the rules: PyTorch 2.15, the backward of `Tensor.scatter_reduce` as runs show it;
 //! where that is wrong or refuses, the mathematics. See also `COMPARE.md`.
 
-mod segment;
-
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::Value;
 use crate::dialect::torch::reduce::Reduce;
@@ -17,9 +15,6 @@ use crate::grad::{
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Index, Tensor, shaped};
 
-pub use segment::{
-    segment_reduce_jvp, segment_reduce_jvp_dyn, segment_reduce_vjp, segment_reduce_vjp_dyn,
-};
 /// The gradients of [`scatter_reduce`](crate::torch::scatter_reduce) with respect to `input` and to
 /// `src`, given that of its result.
 ///

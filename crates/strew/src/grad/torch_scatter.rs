@@ -3,9 +3,6 @@
 //! Source of the rules: torch_scatter 2.1.2, `csrc/scatter.cpp` and runs on CPU; where that is
 //! wrong, the mathematics. See also `COMPARE.md`.
 
-mod composite;
-mod segment;
-
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::{Value, int};
@@ -23,17 +20,6 @@ use strew_kernel::tensor::{
     AsTensor, DType, Dims, DynTensor, DynView, Element, Index, Tensor, shaped,
 };
 
-pub use composite::{
-    scatter_log_softmax_jvp, scatter_log_softmax_jvp_dyn, scatter_log_softmax_vjp,
-    scatter_log_softmax_vjp_dyn, scatter_logsumexp_jvp, scatter_logsumexp_jvp_dyn,
-    scatter_logsumexp_vjp, scatter_logsumexp_vjp_dyn, scatter_softmax_vjp, scatter_softmax_vjp_dyn,
-    scatter_std_jvp, scatter_std_jvp_dyn, scatter_std_vjp, scatter_std_vjp_dyn,
-};
-pub use segment::{
-    gather_coo_vjp, gather_coo_vjp_dyn, gather_csr_vjp, gather_csr_vjp_dyn, segment_coo_jvp,
-    segment_coo_jvp_dyn, segment_coo_vjp, segment_coo_vjp_dyn, segment_csr_jvp,
-    segment_csr_jvp_dyn, segment_csr_vjp, segment_csr_vjp_dyn,
-};
 /// The gradient of [`scatter`](crate::torch_scatter::scatter) with respect to `src`, given that of
 /// its result.
 ///
