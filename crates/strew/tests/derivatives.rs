@@ -3,6 +3,7 @@
 mod naive;
 mod support;
 
+use num_complex::Complex64;
 use std::collections::BTreeSet;
 use strew::{
     Arguments, DType, DynTensor, DynView, OPERATORS, Operator, Scalar, TensorView, TensorViewMut,
@@ -1053,6 +1054,35 @@ fn what_has_no_derivative_says_so() {
         of("index").unwrap_err().to_string(),
         "grad.torch_scatter.scatter: argument = index: those with a derivative are src"
     );
+}
+
+/// A gradient is multiplied by the conjugate of a complex factor, a tangent by the factor.
+#[test]
+fn complex_factors() {
+    let (x, at, s) = ([Complex64::ZERO], [0i64], [Complex64::new(1.0, 1.0)]);
+    let alpha = Complex64::new(2.0, 3.0);
+    let call = || {
+        let mut arguments = Arguments::new(find("torch.index_add").unwrap());
+        for (name, value) in [
+            ("input", Value::Tensor(view(&x, &[1]))),
+            ("dim", Value::Int(0)),
+            ("index", Value::Tensor(view(&at, &[1]))),
+            ("source", Value::Tensor(view(&s, &[1]))),
+            ("alpha", Value::Scalar(Scalar::Complex(alpha))),
+        ] {
+            arguments.set_named(name, value).unwrap();
+        }
+        arguments
+    };
+    let number = |tensor: &DynTensor| {
+        let tensor = tensor.view();
+        tensor.typed::<Complex64>().unwrap().as_slice().unwrap()[0]
+    };
+    let one = [Complex64::new(0.0, 1.0)];
+    let made = grad::vjp(call(), &view(&one, &[1])).unwrap();
+    assert_eq!(number(&gradient(made, "source")), one[0] * alpha.conj());
+    let made = grad::jvp(call(), &[("source", view(&one, &[1]))]).unwrap();
+    assert_eq!(number(&made), one[0] * alpha);
 }
 
 /// What the operator refuses is refused in its words.

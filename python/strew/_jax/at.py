@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays.indexing import parts, with_axis
+from .._native.errors import Problem
 from ..jax._index import is_array, numbers_as_arrays
 from ..jax._weak import with_dtype_of
 from . import checks
@@ -57,7 +58,9 @@ def _parts(rank: int, entries: tuple[Any, ...]) -> tuple[Any, list[Any], int | N
 def powers(multiply: Operator, x: Any, exponents: Any) -> Any:
     """`x` to the power of products, which `multiply` has made of ones."""
     if x.dtype == bool:
-        raise TypeError("jax.at_power: x has dtype bool: it must be a type of numbers")
+        raise Problem(TypeError, "jax.at_power", "x", "bool").has_dtype(
+            "it must be a type of numbers"
+        )
     return jnp.power(x, exponents).astype(x.dtype)
 
 
@@ -116,9 +119,9 @@ def _listed(operator: Operator, indices: list[Any], shape: tuple[int, ...]) -> l
         if index.dtype != bool:
             found.append(index)
         elif isinstance(index, jax.core.Tracer):
-            raise TypeError(
-                f"{operator.name}: indices has a mask whose values are not known while JAX traces "
-                "a function: pass it as a constant, or use jax.numpy.where"
+            raise Problem(TypeError, operator.name, "indices").saying(
+                "indices has a mask whose values are not known while JAX traces a function",
+                "pass it as a constant, or use jax.numpy.where",
             )
         elif index.ndim == 0:
             # The operator refuses it with its own words.
@@ -126,9 +129,9 @@ def _listed(operator: Operator, indices: list[Any], shape: tuple[int, ...]) -> l
         else:
             axes = shape[len(found) : len(found) + index.ndim]
             if index.shape != axes:
-                raise ValueError(
-                    f"{operator.name}: indices has a mask of shape {list(index.shape)}: it must "
-                    f"have the sizes of the axes that it takes, {list(axes)}"
+                raise Problem(ValueError, operator.name, "indices", index.shape).saying(
+                    f"indices has a mask of shape {list(index.shape)}",
+                    f"it must have the sizes of the axes that it takes, {list(axes)}",
                 )
             found += np.nonzero(np.asarray(index))
     return found

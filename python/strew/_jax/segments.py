@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._native.errors import Problem
 from . import checks
 from .form import Form
 from .primitives import scatter
@@ -25,9 +26,9 @@ def reduced(
     data, ids = checks.constant(data), checks.as_array(segment_ids)
     if num_segments is None:
         if isinstance(ids, jax.core.Tracer):
-            raise ValueError(
-                f"{operator.name}: num_segments must be given where JAX traces segment_ids: the "
-                "largest number is not known"
+            raise Problem(ValueError, operator.name, "num_segments").saying(
+                "num_segments must be given where JAX traces segment_ids",
+                "the largest number is not known",
             )
         num_segments = max(int(np.max(np.asarray(ids), initial=-1)) + 1, 0)
     checks.check(operator, data, ids, num_segments)

@@ -12,6 +12,7 @@ import torch
 
 from .. import torch as strew_torch
 from .._arrays.dispatch import batch_operators
+from .._native.errors import Problem
 from .calls import Call, define
 from .registry import is_eager
 from .tensors import as_tensor
@@ -38,7 +39,9 @@ def scatter(
 ) -> Tensor:
     """`strew.scatter`, where `reduce` is a reduction of `strew.torch` or "assign"."""
     if out is not None and (dim_size is not None or fill_value is not None):
-        raise ValueError("scatter: dim_size and fill_value cannot be combined with out")
+        raise Problem(ValueError, "scatter", "out").saying(
+            "dim_size and fill_value cannot be combined with out"
+        )
     src, index, dim = _normalized(src, index, dim)
     if out is not None:
         size = out.shape[dim]
@@ -93,12 +96,14 @@ def _normalized(src: Tensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor, i
     """Tensors of the same rank, and an axis that is not negative."""
     src, index = as_tensor(src), as_tensor(index)
     if index.is_floating_point() or index.is_complex() or index.dtype == torch.bool:
-        raise TypeError(f"index has dtype {index.dtype}: it must be an integer type")
+        problem = Problem(TypeError, None, "index", str(index.dtype))
+        expected = "it must be an integer type"
+        raise problem.in_words(f"index has dtype {index.dtype}: {expected}", expected)
     dim = operator.index(dim)
     if not -src.dim() <= dim < src.dim():
-        raise IndexError(
-            f"dim = {dim}: it must be an axis of src, which has {src.dim()} dimensions"
-        )
+        expected = f"it must be an axis of src, which has {src.dim()} dimensions"
+        problem = Problem(IndexError, None, "dim", dim, limit=src.dim())
+        raise problem.in_words(f"dim = {dim}: {expected}", expected)
     dim %= src.dim()
     if index.dim() == 1:
         index = index.reshape([-1 if axis == dim else 1 for axis in range(src.dim())])
@@ -129,9 +134,9 @@ def _signed(index: Tensor, ignore_index: int | None) -> tuple[Tensor, Tensor | N
 def _size(index: Tensor, ignore_index: int | None) -> int:
     """One more than the largest index."""
     if batch_operators(index):
-        raise ValueError(
-            "scatter: size is needed under torch.vmap with an index for each sample, because each "
-            "sample would have its own number of cells"
+        raise Problem(ValueError, "scatter", "size").saying(
+            "size is needed under torch.vmap with an index for each sample, because each sample "
+            "would have its own number of cells"
         )
     signed, ignored = _signed(index, ignore_index)
     kept = signed if ignored is None else signed[~ignored]
@@ -150,7 +155,9 @@ def _resolve(index: Tensor, size: int, mode: str, ignore_index: int | None) -> T
     Where updates can be dropped, those that are point to `size`, one cell after the last.
     """
     if mode not in ("error", "wrap", "drop", "clip"):
-        raise ValueError(f"mode = {mode!r}: it must be error, wrap, drop or clip")
+        expected = "it must be error, wrap, drop or clip"
+        problem = Problem(ValueError, None, "mode", mode)
+        raise problem.in_words(f"mode = {mode!r}: {expected}", expected)
     given = index
     index, ignored = _signed(given, ignore_index)
     if mode == "wrap":
@@ -168,7 +175,9 @@ def _resolve(index: Tensor, size: int, mode: str, ignore_index: int | None) -> T
         at = [int(n) for n in outside.nonzero()[0]]
         # int() of a uint64 beyond int64 overflows.
         value = given[tuple(at)].item()
-        raise IndexError(f"index{at} = {value}: index {value} is out of bounds with size {size}")
+        problem = Problem(IndexError, None, "index", value, position=tuple(at), limit=size)
+        said = f"index {value} is out of bounds with size {size}"
+        raise problem.in_words(f"index{at} = {value}: {said}")
     return index
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from .. import torch as strew_torch
+from .._native.errors import Problem
 from . import own
 from . import plan as planned
 from .registry import has_derivative, is_eager
@@ -92,9 +93,9 @@ def _scatter_into(
 ) -> Tensor:
     """`Plan.scatter` into `out`, in place."""
     if not isinstance(out, torch.Tensor):
-        raise TypeError(
-            f"{_name(plan)}: out must be a torch tensor, as src is, not {type(out).__name__}: "
-            "derivatives cannot be followed into it (pass src.detach())"
+        raise Problem(TypeError, _name(plan), "out", type(out).__name__).saying(
+            f"out must be a torch tensor, as src is, not {type(out).__name__}",
+            "derivatives cannot be followed into it (pass src.detach())",
         )
     if not isinstance(src, torch.Tensor):
         src = as_tensor(np.asarray(src))
@@ -174,15 +175,14 @@ def _axis(plan: Plan, argument: str, tensor: Tensor, dim: SupportsIndex, size: i
     """The axis, not negative; raises what the plan's own methods raise."""
     axis, rank = operator.index(dim), max(tensor.dim(), 1)
     if not -rank <= axis < rank:
-        raise IndexError(
-            f"{_name(plan)}: dim = {axis}: Dimension out of range "
+        raise Problem(IndexError, _name(plan), "dim", axis, limit=rank).expecting(
+            "Dimension out of range "
             f"(expected to be in range of [{-rank}, {rank - 1}], but got {axis})"
         )
     axis %= rank
     shape = list(tensor.shape)
     if not shape or shape[axis] != size:
-        raise ValueError(
-            f"{_name(plan)}: {argument} has shape {shape}: "
+        raise Problem(ValueError, _name(plan), argument, shape).has_shape(
             f"its size along dimension {axis} must be {size}"
         )
     return axis
@@ -194,9 +194,13 @@ def _expect_target(plan: Plan, src: Tensor, dim: int, out: Tensor) -> None:
     shape[dim] = plan.size
     if out.dtype != src.dtype:
         found, wanted = (str(one.dtype).removeprefix("torch.") for one in (out, src))
-        raise TypeError(f"{_name(plan)}: out has dtype {found}: it must be src's dtype, {wanted}")
+        raise Problem(TypeError, _name(plan), "out", found).has_dtype(
+            f"it must be src's dtype, {wanted}"
+        )
     if list(out.shape) != shape:
-        raise ValueError(f"{_name(plan)}: out has shape {list(out.shape)}: it must be {shape}")
+        raise Problem(ValueError, _name(plan), "out", list(out.shape)).has_shape(
+            f"it must be {shape}"
+        )
 
 
 def _name(plan: Plan) -> str:

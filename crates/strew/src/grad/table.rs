@@ -391,18 +391,23 @@ fn no_second() -> Problem {
 
 /// The rule of a reduction. `first`: of several that equal an extreme the first one counts.
 fn rule(reduction: Reduction, first: bool) -> CellRule {
+    fold_rule(reduction, first).map_or(CellRule::Quotient, CellRule::Fold)
+}
+
+/// The same of a fold; `None` for a quotient, which is none.
+pub(super) fn fold_rule(reduction: Reduction, first: bool) -> Option<Rule> {
     let extreme = |max| match first {
         true => Rule::First { max },
         false => Rule::Ties,
     };
-    CellRule::Fold(match (reduction.combine, reduction.finish) {
+    Some(match (reduction.combine, reduction.finish) {
         (Combine::Assign, _) => Rule::Last,
         (Combine::Sum | Combine::Sub, Finish::Mean { .. } | Finish::MeanTowardZero { .. }) => {
             Rule::Mean
         }
         (Combine::Sum | Combine::Sub, _) => Rule::Sum,
         (Combine::Prod, _) => Rule::Prod,
-        (Combine::Div, _) => return CellRule::Quotient,
+        (Combine::Div, _) => return None,
         (Combine::Min(_), _) => extreme(false),
         (Combine::Max(_), _) => extreme(true),
     })
@@ -423,7 +428,7 @@ impl<'c, 'a> Cells<'c, 'a> {
             gradients.push((read.argument, read.gradient(own)?));
         }
         if let Some(read) = &self.src {
-            let src = self.scaled(src)?;
+            let src = self.scaled(src, true)?;
             gradients.push((read.argument, read.gradient(src)?));
         }
         Ok(gradients)
@@ -464,7 +469,7 @@ impl<'c, 'a> Cells<'c, 'a> {
             Some(src) => src.among_or_zeros(tangents)?,
             None => DynTensor::zeros(self.scatter.dtype(), self.scatter.updates().shape())?,
         };
-        let src = self.scaled(src)?;
+        let src = self.scaled(src, false)?;
         let own = own.as_ref().map(DynTensor::view);
         let CellRule::Fold(rule) = self.rule else {
             let made = self.quotient()?.jvp(own.as_ref(), &src.view())?;
@@ -525,10 +530,12 @@ impl<'c, 'a> Cells<'c, 'a> {
         Ok((shaped(to_grad, self.shape())?, gradients))
     }
 
-    /// A gradient of the updates as that of the argument; a tangent of the argument as that of the
-    /// updates. Where the updates are subtracted, that is the other way.
-    fn scaled(&self, moved: DynTensor) -> Result<DynTensor, Problem> {
+    /// A gradient of the updates as that of the argument (`back`), or a tangent of the argument as
+    /// that of the updates. Updates that are subtracted have the factor -1.
+    fn scaled(&self, moved: DynTensor, back: bool) -> Result<DynTensor, Problem> {
         let factor = match (self.factor, self.scatter.reduction().combine) {
+            // As of all weights, a gradient is multiplied by the conjugate.
+            (Some(Scalar::Complex(factor)), _) if back => Scalar::Complex(factor.conj()),
             (Some(factor), _) => factor,
             (None, Combine::Sub) => Scalar::Int(-1),
             (None, _) => return Ok(moved),

@@ -7,8 +7,9 @@ use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::Value;
 use crate::dialect::torch::reduce::Reduce;
 use crate::grad::cotangents::Wanted;
-use crate::grad::forward::{Forward, Gradients, Own, Rule};
+use crate::grad::forward::{Forward, Gradients, Own};
 use crate::grad::route::Route;
+use crate::grad::table::fold_rule;
 use crate::grad::{
     context, expect_field, expect_like, gathered, in_corner, lowered, renamed, torch_class, typed,
 };
@@ -342,12 +343,8 @@ impl<'a> Case<'a> {
     fn forward(&self, result: Option<DynView<'a>>) -> Result<Forward<'a>, Problem> {
         Ok(Forward {
             route: Route::to(self.call.scatter()?.destinations())?,
-            rule: match self.reduce {
-                Reduce::Sum | Reduce::ExactSum => Rule::Sum,
-                Reduce::Prod => Rule::Prod,
-                Reduce::Mean | Reduce::ExactMean => Rule::Mean,
-                Reduce::Amax | Reduce::Amin => Rule::Ties,
-            },
+            rule: fold_rule(self.call.scatter()?.reduction(), false)
+                .expect("no reduction of torch divides"),
             own: match self.include_self {
                 true => Own::Counted(self.input.clone()),
                 false => Own::Replaced,

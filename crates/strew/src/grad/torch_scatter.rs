@@ -9,6 +9,7 @@ use crate::dialect::framework::operator::{Value, int};
 use crate::dialect::torch_scatter::Reduce;
 use crate::grad::forward::{Forward, Own, Rule, to_positions};
 use crate::grad::route::{Route, own, packed};
+use crate::grad::table::fold_rule;
 use crate::grad::tangents::from_positions;
 use crate::grad::{context, expect_field, expect_like, gathered, lowered, torch_class, typed};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
@@ -75,10 +76,10 @@ pub fn scatter_vjp_dyn(
     const NAME: &str = "grad.torch_scatter.scatter_vjp";
     let case = Case::for_grad(NAME, grad, src, index, dim, reduce)?;
     let work = || {
-        let to_src = match rule(reduce) {
+        let to_src = match case.rule()? {
             // The gradient of a sum is a gather: it needs no plan of the index.
             Rule::Sum => gathered(case.call.scatter()?.destinations(), grad)?,
-            _ => case.forward(reduce)?.vjp(grad)?.src,
+            _ => case.forward()?.vjp(grad)?.src,
         };
         shaped(to_src, src.shape())
     };
@@ -141,7 +142,7 @@ pub fn scatter_jvp_dyn(
             src.dtype(),
             src.shape(),
         )?;
-        let made = case.forward(reduce)?.jvp(None, src_tangent)?;
+        let made = case.forward()?.jvp(None, src_tangent)?;
         shaped(made, case.call.scatter()?.destinations().shape())
     };
     work().map_err(|problem| context(NAME, torch_class).error(problem))
@@ -195,7 +196,7 @@ pub fn scatter_mul_double_vjp_dyn(
     let case = Case::for_grad(NAME, grad, src, index, dim, "mul")?;
     let work = || {
         expect_like("cotangent", cotangent, "src's", src.dtype(), src.shape())?;
-        let (to_grad, rest) = case.forward("mul")?.double_vjp(grad, None, cotangent)?;
+        let (to_grad, rest) = case.forward()?.double_vjp(grad, None, cotangent)?;
         Ok((
             shaped(to_grad, grad.shape())?,
             shaped(rest.src, src.shape())?,
@@ -433,16 +434,6 @@ fn word(reduce: Reduce) -> &'static str {
     }
 }
 
-fn rule(reduce: &str) -> Rule {
-    match reduce {
-        "mul" => Rule::Prod,
-        "mean" => Rule::Mean,
-        "min" => Rule::First { max: false },
-        "max" => Rule::First { max: true },
-        _ => Rule::Sum,
-    }
-}
-
 /// The `dim_size` of a result of `of`'s shape. What is wrong with `dim` the operator says.
 fn size_along(dim: i64, of: &DynView<'_>, src: &DynView<'_>) -> Option<i64> {
     let axis = axis("dim", dim, src.rank()).ok()?;
@@ -500,11 +491,16 @@ impl<'a> Case<'a> {
         Ok(case)
     }
 
-    fn forward(&self, reduce: &str) -> Result<Forward<'a>, Problem> {
+    fn rule(&self) -> Result<Rule, Problem> {
+        let rule = fold_rule(self.call.scatter()?.reduction(), true);
+        Ok(rule.expect("no reduction of torch_scatter divides"))
+    }
+
+    fn forward(&self) -> Result<Forward<'a>, Problem> {
         let scatter = self.call.scatter()?;
         Ok(Forward {
             route: Route::to(scatter.destinations())?,
-            rule: rule(reduce),
+            rule: self.rule()?,
             own: Own::Nothing,
             src: scatter.source()?,
             result: None,

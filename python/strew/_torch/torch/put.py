@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ..._native.errors import Problem
 from ..calls import Call, define
 from ..tensors import padded_to
 from .function import Function
@@ -199,7 +200,8 @@ def _as_mask(index: Tensor) -> Tensor:
 def _into(rows: Tensor, at: Tensor, source: Tensor, accumulate: bool) -> Batched:
     """Elements put at positions of each row."""
     if at.shape != source.shape:
-        raise IndexError(f"put_(): {at.shape[1]} positions for {source.shape[1]} elements")
+        said = f"put_(): {at.shape[1]} positions for {source.shape[1]} elements"
+        raise Problem(IndexError, "put_", "source", source.shape[1]).in_words(said)
     found = flat_rows(rows)
     at = wrapped(at, found.shape[1])
     found = (

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ..._native.errors import Problem
 from ..._strew import _scatter_arg_jvp, _scatter_arg_vjp
 from ..calls import Call, define
 from ..tensors import as_tensor, zeros_if_none
@@ -70,8 +71,8 @@ class OfGroups(Call):
         if out is not None:
             rows["out"] = batch.rows("out")
         elif self.dim_size is None:
-            raise ValueError(
-                "scatter: dim_size is needed under vmap,"
+            raise Problem(ValueError, "scatter", "dim_size").saying(
+                "dim_size is needed under vmap,"
                 " because each sample would have its own number of groups"
             )
         found = self.apply(self.operator, **rows)

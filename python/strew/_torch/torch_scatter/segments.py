@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..._arrays.places import places
+from ..._native.errors import Problem
 from ..._strew import Operator
 from ..calls import Call, define
 from ..tensors import as_tensor, copied
@@ -77,8 +78,8 @@ class OfRows(Call):
         """All tensors get the batch axis in front, also the index."""
         of_size = self.size_argument is not None and getattr(self, "out", None) is None
         if of_size and self.count_rows() is None and batch.has(self.names[1]):
-            raise ValueError(
-                f"{self.name}: out or the size of the result is needed under vmap,"
+            raise Problem(ValueError, self.name, "out").saying(
+                "out or the size of the result is needed under vmap,"
                 " because each sample of the index would give another size"
             )
         found = self.apply(self.operator, **{name: batch.rows(name) for name in self.tensors})
