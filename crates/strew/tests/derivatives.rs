@@ -1056,6 +1056,76 @@ fn what_has_no_derivative_says_so() {
     );
 }
 
+/// Calls in which nothing moves, or no cell is there.
+#[test]
+fn of_nothing() {
+    let none: Given = Index(&[], &[0, 2]);
+    let mut random = Random(31);
+    for (name, call) in [
+        (
+            "torch.scatter_add",
+            vec![
+                ("input", Moving(&[4, 3])),
+                ("dim", Int(0)),
+                ("index", none.clone()),
+                ("src", Moving(&[2, 2])),
+            ],
+        ),
+        (
+            "torch.scatter_reduce",
+            vec![
+                ("input", Moving(&[4, 3])),
+                ("dim", Int(0)),
+                ("index", none.clone()),
+                ("src", Moving(&[2, 2])),
+                ("reduce", Word("amax")),
+            ],
+        ),
+        (
+            "torch.gather",
+            vec![("input", Moving(&[4, 3])), ("dim", Int(0)), ("index", none)],
+        ),
+        (
+            "torch.masked_scatter",
+            vec![
+                ("input", Moving(&[3, 2])),
+                ("mask", Mask(&[false, false])),
+                ("source", Moving(&[4])),
+            ],
+        ),
+        (
+            "mindspore.scatter_mul",
+            vec![
+                ("input_x", Moving(&[3, 0])),
+                ("indices", Index(&[0, 2], &[2])),
+                ("updates", Moving(&[2, 0])),
+            ],
+        ),
+        (
+            "mindspore.scatter_div",
+            vec![
+                ("input_x", Moving(&[3, 2])),
+                ("indices", Index(&[], &[0])),
+                ("updates", Moving(&[0, 2])),
+            ],
+        ),
+        (
+            "torch_scatter.segment_csr",
+            vec![("src", Moving(&[4, 2])), ("indptr", Index(&[], &[0]))],
+        ),
+        (
+            "torch_scatter.scatter_softmax",
+            vec![
+                ("src", Moving(&[0, 2])),
+                ("index", Index(&[], &[0])),
+                ("dim", Int(0)),
+            ],
+        ),
+    ] {
+        check(find(name).unwrap(), &call, &mut random);
+    }
+}
+
 /// A gradient is multiplied by the conjugate of a complex factor, a tangent by the factor.
 #[test]
 fn complex_factors() {

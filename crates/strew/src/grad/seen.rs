@@ -90,6 +90,9 @@ fn places(numbers: &Tensor<i64>, size: usize) -> Result<Destinations<'_>, Proble
 
 /// The number in the tensor of each element of a view of it; `None` for a view of other memory.
 fn numbers(view: &DynView<'_>, tensor: &DynView<'_>) -> Result<Option<Tensor<i64>>, Problem> {
+    if view.is_empty() {
+        return Tensor::zeros(&[0]).map(Some);
+    }
     let size = tensor.dtype().size().cast_signed();
     let moved = (view.as_ptr() as isize).wrapping_sub(tensor.as_ptr() as isize);
     let (low, high) = view.layout().extent();
