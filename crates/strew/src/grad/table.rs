@@ -35,7 +35,7 @@ pub type Gradients = Vec<(&'static str, DynTensor)>;
 ///
 /// There is a gradient for each tensor that the operator's row calls
 /// [`differentiable`](crate::Argument::differentiable), of that tensor's type and shape. The rules
-/// are [those of the module](self#the-jacobian-of-a-scatter). Of several that equal a minimum or
+/// are [those of the module](crate::grad#the-jacobian-of-a-scatter). Of several that equal a minimum or
 /// maximum, the first one has all of the gradient where the framework returns positions
 /// (torch_scatter), and else they share it.
 ///
