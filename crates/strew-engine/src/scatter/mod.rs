@@ -224,9 +224,8 @@ impl<'a> Scatter<'a> {
 
 #[doc(hidden)] // Internal: for the crates of strew alone.
 impl<'a> Scatter<'a> {
-    /// Every index value has been checked before, and nobody else can change it: it need not be
-    /// checked once more before the first visible write. One that is wrong all the same is still an
-    /// error.
+    /// Skips the check of the whole index before the first visible write. For an index that has been
+    /// checked and that no one else can change. A wrong value in it is still an error.
     #[must_use]
     pub fn proven(mut self) -> Self {
         self.proven = true;

@@ -35,9 +35,9 @@ pub type Gradients = Vec<(&'static str, DynTensor)>;
 ///
 /// There is a gradient for each tensor that the operator's row calls
 /// [`differentiable`](crate::Argument::differentiable), of that tensor's type and shape. The rules
-/// are [those of the module](crate::grad#the-jacobian-of-a-scatter). Of several that equal a minimum or
-/// maximum, the first one has all of the gradient where the framework returns positions
-/// (torch_scatter), and else they share it.
+/// are [those of the module](crate::grad#the-jacobian-of-a-scatter). Of several elements that equal
+/// a minimum or maximum, the first one has all of the gradient where the framework returns
+/// positions (torch_scatter). Elsewhere they share it.
 ///
 /// ```
 /// use strew::{Arguments, TensorView, Value, find, grad};
@@ -484,7 +484,7 @@ impl<'c, 'a> Cells<'c, 'a> {
         }
         let route = self.route()?;
         let (result, start) = (self.result(rule)?, self.start(rule)?);
-        // A first value that is nobody's argument does not move.
+        // The first value is no argument: its tangent is zero.
         let still = match &start {
             Some(start) => Some(DynTensor::zeros(start.dtype(), start.shape())?),
             None => None,
