@@ -3,7 +3,7 @@
 use crate::aggregate::filling;
 use crate::argument::{dtype_named, not_too_long, whole};
 use crate::array::{Array, kind_of};
-use crate::errors::{raise, raise_outside, refuse, wrong_kind};
+use crate::errors::{raise, raise_outside, refuse, reworded, wrong_kind};
 use crate::given::{Given, Word};
 use crate::library::Library;
 use crate::objects::{bytes, text, tuple};
@@ -263,7 +263,7 @@ impl Accumulator {
             if of_src && matches!(error.problem(), Problem::DType { .. }) {
                 let dtype = src.dtype().name();
                 let hint = format!("make the accumulator with dtype=\"{dtype}\", or convert src");
-                return PyTypeError::new_err(format!("{error}; {hint}"));
+                return reworded::<PyTypeError>(py, &error, format!("{error}; {hint}"));
             }
             let bounds = self.with(py, strew::Accumulator::bounds);
             raise_outside(py, &error, bounds)

@@ -7,7 +7,7 @@
 //! - Holds: the owner describes it and is kept alive; see SECURITY.md
 
 use crate::dlpack::{self, Access, Imported, Refusal};
-use crate::errors::{refuse, wrong_kind};
+use crate::errors::{about, refuse, wrong_kind};
 use crate::library::{Library, value_of_variable};
 use dlpark::python::ImportedDlpack;
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_TYPES};
@@ -69,11 +69,12 @@ impl<'py> Array<'py> {
         let made = as_numpy(object).map_err(|error| {
             // A ragged list, say: NumPy knows why, but not which argument it is.
             let why = error.value(py);
-            let said = format!("{}: {argument} is no array: {why}", operator);
+            let said = format!("{argument} is no array: {why}");
+            let found = kind_of(object);
             let named = if error.is_instance_of::<PyTypeError>(py) {
-                PyTypeError::new_err(said)
+                about::<PyTypeError>(py, operator, argument, Some(&found), &said)
             } else if error.is_instance_of::<PyValueError>(py) {
-                PyValueError::new_err(said)
+                about::<PyValueError>(py, operator, argument, Some(&found), &said)
             } else {
                 return error;
             };
@@ -115,10 +116,12 @@ impl<'py> Array<'py> {
                 let problem = Problem::ReadOnly { argument };
                 Err(refuse(py, operator, Class::Value, problem))
             }
-            Access::Copy => Err(PyValueError::new_err(format!(
-                "{}: {argument} hands out a copy of its memory, so it cannot be written to in place",
-                operator
-            ))),
+            Access::Copy => {
+                let said = format!(
+                    "{argument} hands out a copy of its memory, so it cannot be written to in place"
+                );
+                Err(about::<PyValueError>(py, operator, argument, None, &said))
+            }
         }
     }
 
@@ -184,9 +187,13 @@ impl<'py> Array<'py> {
         let tensor = tensor.map_err(|refusal| match refusal {
             Refusal::Raised(error) => error,
             Refusal::Value(why) => {
-                PyValueError::new_err(format!("{}: {argument}: {why}", operator))
+                let said = format!("{argument}: {why}");
+                about::<PyValueError>(object.py(), operator, argument, None, &said)
             }
-            Refusal::Type(why) => PyTypeError::new_err(format!("{}: {argument}: {why}", operator)),
+            Refusal::Type(why) => {
+                let said = format!("{argument}: {why}");
+                about::<PyTypeError>(object.py(), operator, argument, None, &said)
+            }
         })?;
         let Imported {
             ptr,

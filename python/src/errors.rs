@@ -1,7 +1,6 @@
 //! Problems as Python exceptions of the class that the framework raises.
 
 use crate::objects::text;
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{
     PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError, PyRuntimeError,
     PyTypeError, PyValueError,
@@ -9,6 +8,7 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
+use pyo3::{IntoPyObjectExt, PyTypeInfo};
 use strew::{Bounds, Class, Error, IndexValue, OutOfRange, Problem};
 
 /// The exception for an error of the core.
@@ -108,6 +108,36 @@ fn describe(raised: &Bound<'_, PyAny>, error: &Error) -> PyResult<()> {
     raised.setattr("value", value)?;
     raised.setattr("limit", limit)?;
     raised.setattr("expected", expected)
+}
+
+/// The exception `operator: said` about an argument, for what the core has no problem for.
+pub(crate) fn about<E: PyTypeInfo>(
+    py: Python<'_>,
+    operator: &str,
+    argument: &str,
+    value: Option<&str>,
+    said: &str,
+) -> PyErr {
+    let raised = PyErr::new::<E, _>(format!("{operator}: {said}"));
+    let error = raised.value(py);
+    let fields = [
+        ("operator", Some(operator)),
+        ("argument", Some(argument)),
+        ("value", value),
+        ("position", None),
+        ("limit", None),
+        ("expected", None),
+    ];
+    // As above: the message says all.
+    let _ = fields
+        .iter()
+        .try_for_each(|(name, value)| error.setattr(*name, *value));
+    raised
+}
+
+/// The exception of another class and with more to say than an error of the core has.
+pub(crate) fn reworded<E: PyTypeInfo>(py: Python<'_>, error: &Error, message: String) -> PyErr {
+    described(py, PyErr::new::<E, _>(message), error)
 }
 
 /// The exception for an error; one about a number out of bounds says which argument leaves such

@@ -3,7 +3,7 @@
 //! What pyo3 says of an argument of the wrong type names the argument alone.
 
 use crate::array::kind_of;
-use crate::errors::{refuse, wrong_kind};
+use crate::errors::{about, refuse, wrong_kind};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -94,8 +94,10 @@ pub(crate) fn axis_of(function: &str, dim: Axis<'_>, axis: Axis<'_>) -> PyResult
         (Maybe::Absent, Maybe::Absent) => Ok(0),
         (Maybe::Is(one), Maybe::Absent) | (Maybe::Absent, Maybe::Is(one)) => Ok(one),
         (Maybe::Is(_), Maybe::Is(_)) => {
-            let why = "dim and axis are one argument: give one of them";
-            Err(PyTypeError::new_err(format!("{function}: {why}")))
+            let said = "dim and axis are one argument: give one of them";
+            Err(Python::attach(|py| {
+                about::<PyTypeError>(py, function, "dim", None, said)
+            }))
         }
     }
 }

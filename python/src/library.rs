@@ -1,6 +1,6 @@
 //! Which library an array comes from: results go back to it.
 
-use crate::errors::{refuse, wrong_kind};
+use crate::errors::{about, refuse, wrong_kind};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -120,9 +120,11 @@ impl<'py> Library<'py> {
         let moves = tensor.call_method0("is_floating_point")?.is_truthy()?
             || tensor.call_method0("is_complex")?.is_truthy()?;
         if !known || moves {
-            return Err(PyTypeError::new_err(format!(
-                "{operator}: {argument} is a tensor that torch.func transforms (torch.vmap, torch.func.jvp), and this function needs its values: call it outside the transform"
-            )));
+            let said = format!(
+                "{argument} is a tensor that torch.func transforms (torch.vmap, torch.func.jvp), and this function needs its values: call it outside the transform"
+            );
+            let py = tensor.py();
+            return Err(about::<PyTypeError>(py, operator, argument, None, &said));
         }
         Ok(Some(inner))
     }

@@ -1,12 +1,13 @@
 //! What holds for every call: threads and memory.
 
+use crate::errors::refuse;
 use crate::given::Given;
-use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
+use strew::{Class, Problem};
 
 /// Sets how many threads a run may use; None goes back to the default.
 #[pyfunction]
@@ -28,8 +29,12 @@ pub(crate) fn number_of_threads(
     let n = n.of(function, argument, "an integer of 64 bits, or None")?;
     let threads = usize::try_from(n).ok().and_then(NonZeroUsize::new);
     threads.map(Some).ok_or_else(|| {
-        let why = format!("{function}: {argument} = {n}: it must be at least 1, or None");
-        PyValueError::new_err(why)
+        let problem = Problem::Value {
+            argument: argument.to_owned(),
+            value: n.to_string(),
+            expected: "it must be at least 1, or None".to_owned(),
+        };
+        Python::attach(|py| refuse(py, function, Class::Value, problem))
     })
 }
 

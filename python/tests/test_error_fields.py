@@ -99,6 +99,23 @@ FIELDS = ("operator", "argument", "position", "value", "limit", "expected")
             lambda: strew.threads(0).__enter__(),
             ("threads", "n", None, 0, None, "it must be at least 1, or None"),
         ),
+        # Those of the extension, about what never becomes an array or a number.
+        (
+            lambda: strew.set_num_threads(0),
+            ("set_num_threads", "n", None, "0", None, "it must be at least 1, or None"),
+        ),
+        (
+            lambda: strew.torch_scatter.scatter([[1.0], [1.0, 2.0]], [0, 0]),
+            ("torch_scatter.scatter", "src", None, "list", None, None),
+        ),
+        (
+            lambda: strew.Plan([0], 1).scatter([1.0], dim=0, axis=0),
+            ("Plan.scatter", "dim", None, None, None, None),
+        ),
+        (
+            lambda: strew.Accumulator(3, "mean").update(np.ones(1, "f4"), [0]),
+            ("Accumulator", "src", None, "float32", None, "it must be float64"),
+        ),
     ],
 )
 def test_fields(call, fields):

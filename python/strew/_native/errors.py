@@ -125,13 +125,18 @@ def said(error: BaseException) -> str:
     return error.args[0] if error.args and isinstance(error.args[0], str) else ""
 
 
+def operator_of(error: BaseException) -> str:
+    """The function that an error is of. One about memory has it in its message alone."""
+    return getattr(error, "operator", None) or said(error).partition(":")[0]
+
+
 def rename(error: Any, name: str, called: str, argument: str | None = None) -> None:
     """Lets an error of the operator `name` be one of the function that was called.
 
     `argument` is what that function calls the argument at fault, if it has another name there.
     """
-    message = said(error)
-    if message.startswith(f"{name}:"):
+    if operator_of(error) == name:
+        message = said(error)
         shown = called if argument is None else f"{called}: {argument}"
         error.args = (shown + message[len(name) :], *error.args[1:])
         if hasattr(error, "operator"):

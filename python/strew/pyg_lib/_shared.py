@@ -46,7 +46,7 @@ def run(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _rename(error: Exception, name: str) -> None:
     """Lets an error of torch_scatter's or torch's function be one of pyg_lib's."""
-    operator = errors.said(error).partition(":")[0]
+    operator = errors.operator_of(error)
     if operator.startswith(_OPERATORS):
         errors.rename(error, operator, f"pyg_lib.{name}")
 

@@ -20,7 +20,7 @@
 //! the lifetime of the `_dyn` functions, the arguments, and what is returned. The operators of the
 //! family follow, in any number. Each has its documentation, its two functions, its lowering, its
 //! row, its name and its summary. Documentation before the second `pub fn` is added to that of the
-//! `_dyn` function.
+//! `_dyn` function. Without a second `pub fn` there is no `_dyn` function.
 //!
 //! The lowering is a function of the operator's name, the values in brackets, and the arguments:
 //! here `lower("torch.gather", Bounds::STRICT, input, dim, index)`. It returns a
@@ -29,9 +29,12 @@
 //! # Arguments
 //!
 //! An argument is written `name: kind = default => text, words;`. The default and the words may be
-//! left out. `name["spelled"]` gives an argument another name in the table. An argument behind a `+`
-//! is one of the `_dyn` function and the table; the typed function passes its default. An argument
-//! behind a `-` is one of the table, and has no effect.
+//! left out. `name["spelled"]` gives an argument another name in the table.
+//!
+//! Some arguments are not for all three. One behind a `+` is for the `_dyn` function and the
+//! table; the typed function passes its default. One behind a `~` is for the table; both functions
+//! pass its default. They stand behind an argument for all, first those with a `+`. One behind a
+//! `-` is for the table and has no effect; it is not passed, and stands last.
 //!
 //! | kind | typed function | `_dyn` function | lowering |
 //! |---|---|---|---|
@@ -42,11 +45,14 @@
 //! | `int`, `bool`, `scalar` | `i64`, `bool`, `impl Into<Scalar>` | `i64`, `bool`, `Scalar` | the same |
 //! | `none_int` | `i64` | `i64` | `i64`; the table has `None` as its default |
 //! | `optional_int`, `optional_scalar` | an `Option` | the same | the same |
+//! | `optional_size` | `Option<usize>` | `Option<i64>` | `Option<i64>` |
+//! | `float` | `f64` | `f64` | `Scalar` |
 //! | `text` | `&str` | `&str` | `&str` |
 //! | `word<E>` | the enum `E`, which has a `name` | `&str` | `&str` |
 //! | `optional_word<E>` | `Option<E>` | `Option<&str>` | `Option<&str>` |
 //! | `choice<E>` | the enum `E` | `E` | `Result<E, Problem>`, as `E::from_table` reads it |
-//! | `optional_tensor`, `optional_target` | only in rows | | `Option<DynView>`, `Option<DynViewMut>` |
+//! | `optional_tensor<T>` | `Option<TensorView<T>>` | `Option<DynView>` | `Option<DynView>` |
+//! | `optional_target` | only behind `+` or `~` | `Option<DynViewMut>` | `Option<DynViewMut>` |
 //! | `optional_integers` | only in rows | | only by `from_table` |
 //!
 //! # Results
@@ -54,13 +60,17 @@
 //! | declared | typed function | `_dyn` function |
 //! |---|---|---|
 //! | `out` | `Tensor<T>` | `DynTensor` |
+//! | `new name` | `Tensor<T>`, and the table calls it so | `DynTensor` |
 //! | `dyn out` | `DynTensor` | `DynTensor` |
+//! | `output out` | `Tensor<T>` | `Output` |
+//! | `out arg` | `Tensor<T>` and `Tensor<i64>`: values and positions | `Output` |
 //! | `in place input` | nothing: `input` is changed | nothing |
 //!
 //! # Rows and functions apart
 //!
 //! Two functions that share the row of another operator have its name alone: `"torch.scatter";`.
-//! [`rows`] makes rows alone, for operators whose functions are written out:
+//! [`rows`] makes rows alone: for operators without functions of their own, and for those whose
+//! functions take other things than the row (a builder, options, lists of sizes):
 //!
 //! ```text
 //! rows! {
@@ -82,10 +92,12 @@
 //!
 //! A file of declarations imports all of this module: the macros, and the types that they name.
 
-pub(crate) use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+pub(crate) use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator, int};
+pub(crate) use strew_engine::scatter::Output;
 pub(crate) use strew_kernel::error::Result;
 pub(crate) use strew_kernel::tensor::{
-    AsTensor, DynTensor, DynView, DynViewMut, Element, Index, Scalar, Tensor, TensorViewMut,
+    AsTensor, DynTensor, DynView, DynViewMut, Element, Index, Scalar, Tensor, TensorView,
+    TensorViewMut,
 };
 
 /// A family of operators. The header of this file says how it is written.
@@ -104,7 +116,7 @@ macro_rules! operators {
         @ $generics:tt $dyn_generics:tt $dyn:tt $arguments:tt $result:tt
         $(
             $(#[$doc:meta])*
-            pub fn $typed:ident, $(#[$dyn_doc:meta])* pub fn $dynamic:ident
+            pub fn $typed:ident $(, $(#[$dyn_doc:meta])* pub fn $dynamic:ident)?
                 = $lower:ident $(($($what:expr),*))?;
             $(const $row:ident =)? $name:literal $(: $summary:literal)?;
         )*
@@ -115,13 +127,13 @@ macro_rules! operators {
         }
         functions! {
             $generics $dyn_generics $dyn $arguments $result
-            [$(#[$doc])*] $typed [$(#[$dyn_doc])*] $dynamic
+            [$(#[$doc])*] $typed [$([$(#[$dyn_doc])*] $dynamic)?]
             $lower $name ($($($what,)*)?)
         }
     )*};
 }
 
-/// The rows of operators whose functions are written out. The header of this file says how they are
+/// Rows without functions. The header of this file says how they are
 /// written.
 macro_rules! rows {
     (($($arguments:tt)*) -> $($result:ident)+; $($members:tt)*) => {
@@ -172,7 +184,7 @@ macro_rules! row {
 macro_rules! arguments {
     ((
         $(
-            $(+)? $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
+            $(+)? $(~)? $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
             $(= $default:expr)? => $doc:expr $(, $words:expr)?;
         )*
         $(- $unused:ident: $unused_kind:ident = $unused_default:expr => $unused_doc:expr;)*
@@ -195,7 +207,7 @@ macro_rules! called {
     (
         (
             $(
-                $(+)? $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
+                $(+)? $(~)? $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
                 $(= $default:expr)? => $doc:expr $(, $words:expr)?;
             )*
             $(- $unused:ident: $unused_kind:ident = $unused_default:expr => $unused_doc:expr;)*
@@ -208,26 +220,37 @@ macro_rules! called {
     };
 }
 
-/// The typed function and the `_dyn` function of an operator.
+/// The typed function of an operator, and the `_dyn` function if it is named.
 macro_rules! functions {
     (
-        [$($generics:tt)*] [$($dyn_generics:tt)*] $dyn:tt
-        (
-            $(
-                $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
-                $(= $default:expr)? $(=> $doc_of:expr $(, $words:expr)?)?;
-            )*
+        $generics:tt $dyn_generics:tt $dyn:tt $arguments:tt $result:tt $doc:tt $typed:ident
+        [$($dyn_doc:tt $dynamic:ident)?]
+        $lower:ident $name:literal $what:tt
+    ) => {
+        typed_function! { $generics $arguments $result $doc $typed $lower $name $what }
+        $(dyn_function! {
+            $dyn_generics $dyn $arguments $result $typed $dyn_doc $dynamic $lower $name $what
+        })?
+    };
+}
+
+macro_rules! typed_function {
+    (
+        [$($generics:tt)*]
+        ($(
+            $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
+            $(= $default:expr)? $(=> $doc_of:expr $(, $words:expr)?)?;
             $(
                 + $more:ident $([$more_spelled:literal])?: $more_kind:ident $(<$more_type:ty>)?
                 $(= $more_default:expr)? => $more_doc:expr $(, $more_words:expr)?;
             )*
             $(
-                - $unused:ident: $unused_kind:ident = $unused_default:expr => $unused_doc:expr;
+                ~ $table:ident $([$table_spelled:literal])?: $table_kind:ident $(<$table_type:ty>)?
+                $(= $table_default:expr)? => $table_doc:expr $(, $table_words:expr)?;
             )*
-        )
+        )* $(- $($unused:tt)*)?)
         ($($result:ident)+)
-        [$(#[$doc:meta])*] $typed:ident [$(#[$dyn_doc:meta])*] $dynamic:ident
-        $lower:ident $name:literal ($($what:expr,)*)
+        [$(#[$doc:meta])*] $typed:ident $lower:ident $name:literal ($($what:expr,)*)
     ) => {
         $(#[$doc])*
         pub fn $typed<$($generics)*>(
@@ -239,22 +262,45 @@ macro_rules! functions {
                 $lower(
                     $name,
                     $($what,)*
-                    $(from_typed!($argument $kind),)*
-                    $(left_out!($more_kind $(<$more_type>)? $(= $more_default)?),)*
+                    $(
+                        from_typed!($argument $kind),
+                        $(left_out!($more_kind $(<$more_type>)? $(= $more_default)?),)*
+                        $(left_out!($table_kind $(<$table_type>)? $(= $table_default)?),)*
+                    )*
                 ),
                 $($result)+
             )
         }
+    };
+}
 
+macro_rules! dyn_function {
+    (
+        [$($generics:tt)*] $dyn:tt
+        ($(
+            $argument:ident $([$spelled:literal])?: $kind:ident $(<$type:ty>)?
+            $(= $default:expr)? $(=> $doc_of:expr $(, $words:expr)?)?;
+            $(
+                + $more:ident $([$more_spelled:literal])?: $more_kind:ident $(<$more_type:ty>)?
+                $(= $more_default:expr)? => $more_doc:expr $(, $more_words:expr)?;
+            )*
+            $(
+                ~ $table:ident $([$table_spelled:literal])?: $table_kind:ident $(<$table_type:ty>)?
+                $(= $table_default:expr)? => $table_doc:expr $(, $table_words:expr)?;
+            )*
+        )* $(- $($unused:tt)*)?)
+        ($($result:ident)+)
+        $typed:ident [$(#[$doc:meta])*] $dynamic:ident $lower:ident $name:literal ($($what:expr,)*)
+    ) => {
         #[doc = concat!(
             "[`", stringify!($typed), "`] with element types known at run time, and the same errors."
         )]
-        $(#[$dyn_doc])*
-        pub fn $dynamic $($dyn_generics)* (
-            $($argument: dynamic!($dyn $kind $(<$type>)?),)*
-            $($more: dynamic!(
-                $dyn $more_kind $(<$more_type>)?
-            ),)*
+        $(#[$doc])*
+        pub fn $dynamic $($generics)* (
+            $(
+                $argument: dynamic!($dyn $kind $(<$type>)?),
+                $($more: dynamic!($dyn $more_kind $(<$more_type>)?),)*
+            )*
         ) -> Result<
             dynamic!($dyn $($result)+)
         > {
@@ -262,8 +308,11 @@ macro_rules! functions {
                 $lower(
                     $name,
                     $($what,)*
-                    $(from_dynamic!($argument $kind),)*
-                    $(from_dynamic!($more $more_kind),)*
+                    $(
+                        from_dynamic!($argument $kind),
+                        $(from_dynamic!($more $more_kind),)*
+                        $(left_out!($table_kind $(<$table_type>)? $(= $table_default)?),)*
+                    )*
                 ),
                 $($result)+
             )
@@ -319,6 +368,12 @@ macro_rules! kind {
     (optional_int) => {
         (Kind::Int, Some("None"))
     };
+    (optional_size) => {
+        (Kind::Int, Some("None"))
+    };
+    (float = $default:expr) => {
+        (Kind::Scalar, Some(stringify!($default)))
+    };
     (bool = $default:expr) => {
         (Kind::Bool, Some(if $default { "True" } else { "False" }))
     };
@@ -350,6 +405,12 @@ macro_rules! returned {
     (dyn $result:ident) => {
         &[stringify!($result)]
     };
+    (output $result:ident) => {
+        &[stringify!($result)]
+    };
+    (new $result:ident) => {
+        &[stringify!($result)]
+    };
     ($($result:ident)+) => {
         &[$(stringify!($result)),+]
     };
@@ -366,6 +427,9 @@ macro_rules! typed {
     (int) => { i64 };
     (none_int) => { i64 };
     (optional_int) => { Option<i64> };
+    (optional_size) => { Option<usize> };
+    (optional_tensor<$type:ty>) => { Option<TensorView<'a, $type>> };
+    (float) => { f64 };
     (bool) => { bool };
     (scalar) => { impl Into<Scalar> };
     (optional_scalar) => { Option<Scalar> };
@@ -375,6 +439,9 @@ macro_rules! typed {
     (choice<$type:ty>) => { $type };
     (out) => { Tensor<T> };
     (dyn out) => { DynTensor };
+    (output $result:ident) => { Tensor<T> };
+    (new $result:ident) => { Tensor<T> };
+    (out arg) => { (Tensor<T>, Tensor<i64>) };
     (in place $target:ident) => { () };
 }
 
@@ -383,11 +450,16 @@ macro_rules! dynamic {
     ([] tensor<$type:ty>) => { DynView<'_> };
     ([$a:lifetime] tensor<$type:ty>) => { DynView<$a> };
     ([$a:lifetime] target<$type:ty>) => { DynViewMut<$a> };
+    ($dyn:tt optional_size) => { Option<i64> };
+    ([] optional_tensor<$type:ty>) => { Option<DynView<'_>> };
+    ([$a:lifetime] optional_target) => { Option<DynViewMut<$a>> };
     ([$a:lifetime] tensors) => { &[Option<DynView<$a>>] };
     ($dyn:tt scalar) => { Scalar };
     ($dyn:tt word<$type:ty>) => { &str };
     ($dyn:tt optional_word<$type:ty>) => { Option<&str> };
     ($dyn:tt out) => { DynTensor };
+    ($dyn:tt output $result:ident) => { Output };
+    ($dyn:tt new $result:ident) => { DynTensor };
     ($dyn:tt $($same:tt)+) => { typed!($($same)+) };
 }
 
@@ -395,6 +467,8 @@ macro_rules! dynamic {
 macro_rules! from_typed {
     ($argument:ident tensor) => { AsTensor::as_tensor(&$argument).of_rust().into() };
     ($argument:ident target) => { $argument.into().into_dyn().into() };
+    ($argument:ident optional_tensor) => { $argument.map(TensorView::into_dyn) };
+    ($argument:ident optional_size) => { $argument.map(int) };
     ($argument:ident scalar) => { $argument.into() };
     ($argument:ident word) => { $argument.name() };
     ($argument:ident optional_word) => { $argument.map(|word| word.name()) };
@@ -414,6 +488,9 @@ macro_rules! from_dynamic {
     ($argument:ident integers) => {
         &Integers::from($argument)
     };
+    ($argument:ident float) => {
+        $argument.into()
+    };
     ($argument:ident choice) => {
         Ok($argument)
     };
@@ -429,6 +506,9 @@ macro_rules! left_out {
     };
     ($kind:ident = $default:expr) => {
         $default
+    };
+    ($optional:ident) => {
+        None
     };
 }
 
@@ -464,6 +544,12 @@ macro_rules! taken {
     ($args:ident, $name:expr, optional_int) => {
         $args.optional_int($name)
     };
+    ($args:ident, $name:expr, optional_size) => {
+        $args.optional_int($name)
+    };
+    ($args:ident, $name:expr, float = $default:expr) => {
+        $args.optional_scalar($name).unwrap_or($default.into())
+    };
     ($args:ident, $name:expr, bool = $default:expr) => {
         $args.bool_or($name, $default)
     };
@@ -492,6 +578,15 @@ macro_rules! taken {
 
 macro_rules! run_typed {
     ($call:expr, out) => { $call?.run_typed() };
+    ($call:expr, new $result:ident) => { $call?.run_typed() };
+    ($call:expr, output $result:ident) => {
+        $call?.run().map(|made| $crate::dialect::typed(made.tensor))
+    };
+    ($call:expr, out arg) => {
+        $call?
+            .run()
+            .map(|made| ($crate::dialect::typed(made.tensor), $crate::dialect::typed(made.arg)))
+    };
     ($call:expr, $($other:ident)+) => {
         run_dynamic!($call, $($other)+)
     };
@@ -501,12 +596,15 @@ macro_rules! run_dynamic {
     ($call:expr, in place $target:ident) => {
         $call?.run_in_place()
     };
+    ($call:expr, output $result:ident) => {
+        $call?.run()
+    };
     ($call:expr, $($out:ident)+) => {
         $call?.run_dyn()
     };
 }
 
 pub(crate) use {
-    arguments, called, dynamic, from_dynamic, from_typed, functions, kind, left_out, operators,
-    returned, row, rows, run_dynamic, run_typed, spelled, taken, typed,
+    arguments, called, dyn_function, dynamic, from_dynamic, from_typed, functions, kind, left_out,
+    operators, returned, row, rows, run_dynamic, run_typed, spelled, taken, typed, typed_function,
 };

@@ -79,34 +79,6 @@ operators! {
         "Writes slices of rhs into lhs, in place, by index tuples along the first axis; of duplicates the last stays";
 }
 
-rows! {
-    (
-        data: tensor<T> => "the tensor to read from, any dtype";
-        indices: tensor => WRAPPING;
-        out: optional_target => out::OUT;
-        req: text = "write" => out::REQ, out::REQS;
-    ) -> out;
-
-    const GATHER_ND = "mxnet.gather_nd":
-        "The slices of data that index tuples along the first axis name"
-        = lower_gather_table;
-}
-
-rows! {
-    (
-        data: tensor<T> =>
-            "updates, of shape indices.shape[1:] + shape[M:]; any dtype but int8 and uint8";
-        indices: tensor => WRAPPING;
-        shape: integers => SHAPE;
-        out: optional_target => out::OUT;
-        req: text = "write" => out::REQ, out::REQS;
-    ) -> out;
-
-    const BACKWARD_GATHER_ND = "mxnet.backward_gather_nd":
-        "Adds data into a new tensor of zeros by index tuples along the first axis: gather_nd's gradient"
-        = lower_backward_table;
-}
-
 /// Scatters `data` into a new tensor of zeros: the cells that the tuples `indices[:, y]` name get
 /// the slices `data[y]`. Of duplicates the last one, in row-major order, stays.
 ///
@@ -155,7 +127,12 @@ pub fn scatter_nd_dyn(
 }
 
 operators! {
-    <T: Element, I: Element> dyn (data: tensor<T>; indices: tensor<I>;) -> out;
+    <T: Element, I: Element> dyn (
+        data: tensor<T> => "the tensor to read from, any dtype";
+        indices: tensor<I> => WRAPPING;
+        ~ out: optional_target => out::OUT;
+        ~ req: text = "write" => out::REQ, out::REQS;
+    ) -> out;
 
     /// The slices of `data` that the tuples `indices[:, y]` name. Bits are copied.
     ///
@@ -173,15 +150,19 @@ operators! {
     ///
     /// # Errors
     /// As [`scatter_nd`].
-    pub fn gather_nd, pub fn gather_nd_dyn = lower_gather;
-    "mxnet.gather_nd";
+    pub fn gather_nd, pub fn gather_nd_dyn = lower_gather_table;
+    const GATHER_ND = "mxnet.gather_nd":
+        "The slices of data that index tuples along the first axis name";
 }
 
 operators! {
     <T: Element, I: Element> dyn (
-        data: tensor<T>;
-        indices: tensor<I>;
-        shape: integers;
+        data: tensor<T> =>
+            "updates, of shape indices.shape[1:] + shape[M:]; any dtype but int8 and uint8";
+        indices: tensor<I> => WRAPPING;
+        shape: integers => SHAPE;
+        ~ out: optional_target => out::OUT;
+        ~ req: text = "write" => out::REQ, out::REQS;
     ) -> out;
 
     /// The gradient of [`gather_nd`]: slices of `data` are added into a new tensor of zeros, so
@@ -200,8 +181,9 @@ operators! {
     ///
     /// # Errors
     /// As [`scatter_nd`]; [`Class::Type`] for `i8` and `u8`.
-    pub fn backward_gather_nd, pub fn backward_gather_nd_dyn = lower_backward;
-    "mxnet.backward_gather_nd";
+    pub fn backward_gather_nd, pub fn backward_gather_nd_dyn = lower_backward_table;
+    const BACKWARD_GATHER_ND = "mxnet.backward_gather_nd":
+        "Adds data into a new tensor of zeros by index tuples along the first axis: gather_nd's gradient";
 }
 
 pub(crate) fn class(problem: &Problem) -> Class {

@@ -227,79 +227,46 @@ operators! {
         "Moves the bits of what is indexed down by b, in place";
 }
 
-rows! {
-    (a: target => A; indices: tensors => INDICES;) -> in place out;
+// Not `T`: they have no rule for derivatives.
+operators! {
+    <'a, E: Element> dyn<'a> (a: target<E> => A; indices: tensors => INDICES;) -> in place out;
 
+    /// `numpy.negative.at(a, indices)`: changes the sign of what is indexed, in place, as often as it
+    /// is indexed. Not for `bool`. `indices` are as for [`add_at`].
+    ///
+    /// # Errors
+    /// As [`add_at`].
+    pub fn negative_at, pub fn negative_at_dyn = lower_unary(Ufunc::Negative);
     const NEGATIVE = "numpy.negative.at":
-        "Changes the sign of what is indexed, in place"
-        = lower_unary(Ufunc::Negative);
+        "Changes the sign of what is indexed, in place";
+
+    /// `numpy.invert.at`: flips all bits, of bools the one; see [`negative_at`].
+    ///
+    /// ```
+    /// use strew::TensorView;
+    /// use strew::numpy::invert_at;
+    ///
+    /// let mut bits = [0b01u8, 0b10];
+    /// let places = TensorView::from(&[0i64, 1, 1]).into_dyn();
+    /// invert_at(&mut bits, &[Some(places)])?;
+    /// assert_eq!(bits, [0xfe, 0b10]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`add_at`].
+    pub fn invert_at, pub fn invert_at_dyn = lower_unary(Ufunc::Invert);
     const INVERT = "numpy.invert.at":
-        "Flips the bits of what is indexed, in place"
-        = lower_unary(Ufunc::Invert);
+        "Flips the bits of what is indexed, in place";
+
+    /// `numpy.absolute.at`: the absolute value, of complex numbers with an imaginary part of 0; see
+    /// [`negative_at`].
+    ///
+    /// # Errors
+    /// As [`add_at`].
+    pub fn absolute_at, pub fn absolute_at_dyn = lower_unary(Ufunc::Absolute);
     const ABSOLUTE = "numpy.absolute.at":
-        "The absolute value of what is indexed, in place"
-        = lower_unary(Ufunc::Absolute);
-}
-
-/// `numpy.negative.at(a, indices)`: changes the sign of what is indexed, in place, as often as it
-/// is indexed. Not for `bool`. `indices` are as for [`add_at`].
-///
-/// # Errors
-/// As [`add_at`].
-pub fn negative_at<'a, T: Element>(
-    a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-) -> Result<()> {
-    negative_at_dyn(a.into().into_dyn(), indices)
-}
-
-/// [`negative_at`] with an element type known at run time. The errors are the same.
-pub fn negative_at_dyn<'a>(a: DynViewMut<'a>, indices: &[Option<DynView<'a>>]) -> Result<()> {
-    lower_unary("numpy.negative.at", Ufunc::Negative, a, indices)?.run_in_place()
-}
-
-/// `numpy.invert.at`: flips all bits, of bools the one; see [`negative_at`].
-///
-/// ```
-/// use strew::TensorView;
-/// use strew::numpy::invert_at;
-///
-/// let mut bits = [0b01u8, 0b10];
-/// let places = TensorView::from(&[0i64, 1, 1]).into_dyn();
-/// invert_at(&mut bits, &[Some(places)])?;
-/// assert_eq!(bits, [0xfe, 0b10]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`add_at`].
-pub fn invert_at<'a, T: Element>(
-    a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-) -> Result<()> {
-    invert_at_dyn(a.into().into_dyn(), indices)
-}
-
-/// [`invert_at`] with an element type known at run time. The errors are the same.
-pub fn invert_at_dyn<'a>(a: DynViewMut<'a>, indices: &[Option<DynView<'a>>]) -> Result<()> {
-    lower_unary("numpy.invert.at", Ufunc::Invert, a, indices)?.run_in_place()
-}
-
-/// `numpy.absolute.at`: the absolute value, of complex numbers with an imaginary part of 0; see
-/// [`negative_at`].
-///
-/// # Errors
-/// As [`add_at`].
-pub fn absolute_at<'a, T: Element>(
-    a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-) -> Result<()> {
-    absolute_at_dyn(a.into().into_dyn(), indices)
-}
-
-/// [`absolute_at`] with an element type known at run time. The errors are the same.
-pub fn absolute_at_dyn<'a>(a: DynViewMut<'a>, indices: &[Option<DynView<'a>>]) -> Result<()> {
-    lower_unary("numpy.absolute.at", Ufunc::Absolute, a, indices)?.run_in_place()
+        "The absolute value of what is indexed, in place";
 }
 
 fn lower_unary<'a>(

@@ -12,78 +12,51 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, Held, TensorView};
+use strew_kernel::tensor::{DType, Held};
 
-rows! {
-    (
+operators! {
+    <'a, T: Element> dyn (
         past_cache: tensor<T> => "the cache: (batch, .., sequence, ..), any dtype";
         update: tensor<T> =>
             "what is written: past_cache's dtype, and its shape but for a sequence that is no longer";
-        write_indices: optional_tensor =>
+        write_indices: optional_tensor<i64> =>
             "where each batch's update begins: (batch,), int64; None: at 0";
         mode: text = "linear" =>
             "whether a sequence that goes beyond the end is an error (linear) or goes on at 0",
             &["linear", "circular"];
         axis: int = -2 => "the sequence's axis, not the first one; negative counts from the end";
         - opset: int = 24 => OPSET;
-    ) -> present_cache;
+    ) -> new present_cache;
 
+    /// A copy of `past_cache` in which batch `b` has `update[b]` along `axis` from `write_indices[b]`
+    /// on.
+    ///
+    /// * `past_cache`: shape `(B, .., S, ..)`.
+    /// * `update`: its shape, but for the size along `axis`, which is at most `S`.
+    /// * `write_indices`: `B` numbers; `None`: all 0.
+    /// * `mode`: `"linear"`: the update must end within the cache; `"circular"`: it goes on at 0, also
+    ///   from a number beyond the end.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let cache = array![[[0], [0], [0]], [[0], [0], [0]]];
+    /// let update = array![[[1], [2]], [[3], [4]]];
+    /// let out = strew::onnx::tensor_scatter(&cache, &update, Some((&[1i64, 2]).into()), "circular", -2)?;
+    /// assert_eq!(out.as_slice(), [0, 1, 2, 4, 0, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for an update that would begin or end outside,
+    /// [`Class::Value`](crate::Class::Value) for everything else.
+    pub fn tensor_scatter,
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for types that do not fit.
+    pub fn tensor_scatter_dyn = lower;
     const TENSOR_SCATTER = "onnx.tensor_scatter":
-        "A copy of past_cache with update written from write_indices on, along a sequence's axis"
-        = lower;
-}
-
-/// A copy of `past_cache` in which batch `b` has `update[b]` along `axis` from `write_indices[b]`
-/// on.
-///
-/// * `past_cache`: shape `(B, .., S, ..)`.
-/// * `update`: its shape, but for the size along `axis`, which is at most `S`.
-/// * `write_indices`: `B` numbers; `None`: all 0.
-/// * `mode`: `"linear"`: the update must end within the cache; `"circular"`: it goes on at 0, also
-///   from a number beyond the end.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let cache = array![[[0], [0], [0]], [[0], [0], [0]]];
-/// let update = array![[[1], [2]], [[3], [4]]];
-/// let out = strew::onnx::tensor_scatter(&cache, &update, Some((&[1i64, 2]).into()), "circular", -2)?;
-/// assert_eq!(out.as_slice(), [0, 1, 2, 4, 0, 3]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`](crate::Class::Index) for an update that would begin or end outside,
-/// [`Class::Value`](crate::Class::Value) for everything else.
-pub fn tensor_scatter<'a, T: Element>(
-    past_cache: impl AsTensor<T>,
-    update: impl AsTensor<T>,
-    write_indices: Option<TensorView<'a, i64>>,
-    mode: &str,
-    axis: i64,
-) -> Result<Tensor<T>> {
-    let (past_cache, update) = (
-        past_cache.as_tensor().of_rust(),
-        update.as_tensor().of_rust(),
-    );
-    let write_indices = write_indices.map(TensorView::into_dyn);
-    let name = "onnx.tensor_scatter";
-    lower(name, past_cache, update, write_indices, mode, axis)?.run_typed()
-}
-
-/// [`tensor_scatter`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter`]; [`Class::Type`](crate::Class::Type) for other types.
-pub fn tensor_scatter_dyn(
-    past_cache: DynView<'_>,
-    update: DynView<'_>,
-    write_indices: Option<DynView<'_>>,
-    mode: &str,
-    axis: i64,
-) -> Result<DynTensor> {
-    let name = "onnx.tensor_scatter";
-    lower(name, past_cache, update, write_indices, mode, axis)?.run_dyn()
+        "A copy of past_cache with update written from write_indices on, along a sequence's axis";
 }
 
 fn lower<'a>(

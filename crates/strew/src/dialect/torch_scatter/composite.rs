@@ -8,13 +8,11 @@ use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::composite::Composed;
 use crate::dialect::framework::declaration::*;
-use crate::dialect::framework::operator::int;
 use crate::dialect::torch_scatter::checks::check_out_shape;
 use crate::dialect::torch_scatter::{DIM, DIM_SIZE, INDEX, OUT, context, groups, groups_along};
 use crate::dialect::typed;
 use strew_engine::checks::expect_dtype;
 use strew_engine::plan::composite::Composite;
-use strew_engine::scatter::Output;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_kernel::error::{Class, Problem};
@@ -40,32 +38,74 @@ rows! {
         = lower_std;
 }
 
-rows! {
-    (
+operators! {
+    <T: Element, I: Index> dyn<'a> (
         src: tensor<T> => FLOATS;
-        index: tensor => INDEX;
+        index: tensor<I> => INDEX;
         dim: int = -1 => DIM;
-        out: optional_target => OUT;
-        dim_size: optional_int => DIM_SIZE;
-        eps: scalar = 1e-12 => EPSILON;
-    ) -> out;
+        + out: optional_target => OUT;
+        dim_size: optional_size => DIM_SIZE;
+        eps: float = 1e-12 => EPSILON;
+    ) -> output out;
 
+    /// The logarithm of the summed exponentials of the elements of `src` that share an index along
+    /// `dim`.
+    ///
+    /// torch_scatter's `scatter_logsumexp`; `index`, `dim` and `dim_size` are as for
+    /// [`scatter`](crate::dialect::torch_scatter::scatter). With m the largest element of a group it is
+    /// `ln(sum of exp(x - m) + eps) + m`, where NaN does not count. torch_scatter's `eps` is 1e-12.
+    ///
+    /// Groups without elements are 0, and so are those of nothing but -inf and NaN; one that holds inf
+    /// is the type's largest finite value. 16-bit floats are computed in `f32` and rounded once.
+    ///
+    /// ```
+    /// use strew::torch_scatter::scatter_logsumexp;
+    ///
+    /// let out = scatter_logsumexp(&[0.0f64, 0.0, 5.0], &[0i64, 0, 2], -1, None, 1e-12)?;
+    /// assert!((out.as_slice()[0] - 2f64.ln()).abs() < 1e-11);
+    /// assert_eq!(out.as_slice()[1], 0.0);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Value`] for a `src` that is not of floats, else as [`scatter_std`].
+    pub fn scatter_logsumexp,
+    /// With `out`, reduces into it and returns nothing; see [`scatter_logsumexp_out`].
+    pub fn scatter_logsumexp_dyn = lower_logsumexp;
     const SCATTER_LOGSUMEXP = "torch_scatter.scatter_logsumexp":
-        "The logarithm of the summed exponentials of the elements of src that share an index along dim"
-        = lower_logsumexp;
+        "The logarithm of the summed exponentials of the elements of src that share an index along dim";
 }
 
-rows! {
-    (
+operators! {
+    <T: Element, I: Index> dyn<'a> (
         src: tensor<T> => FLOATS;
-        index: tensor => INDEX;
+        index: tensor<I> => INDEX;
         dim: int = -1 => DIM;
-        dim_size: optional_int => DIM_SIZE;
-    ) -> out;
+        dim_size: optional_size => DIM_SIZE;
+    ) -> output out;
 
+    /// The softmax of the elements of `src` that share an index along `dim`: `exp(x)`, divided by the
+    /// sum of the exponentials of its group.
+    ///
+    /// torch_scatter's `scatter_softmax`; `index`, `dim` and `dim_size` are as for
+    /// [`scatter`](crate::dialect::torch_scatter::scatter). The result has `src`'s shape. The largest
+    /// element of a group, as [`scatter_max`](crate::dialect::torch_scatter::scatter_max) gives it, is
+    /// subtracted from its elements first. A group of nothing but -inf is NaN, and so is one that holds
+    /// NaN or inf. 16-bit floats are computed in `f32` and rounded once.
+    ///
+    /// ```
+    /// use strew::torch_scatter::scatter_softmax;
+    ///
+    /// let out = scatter_softmax(&[7.0f32, 1.0, 7.0], &[0i64, 2, 0], -1, None)?;
+    /// assert_eq!(out.as_slice(), [0.5, 1.0, 0.5]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_logsumexp`].
+    pub fn scatter_softmax, pub fn scatter_softmax_dyn = lower_softmax;
     const SCATTER_SOFTMAX = "torch_scatter.scatter_softmax":
-        "The softmax of the elements of src that share an index along dim"
-        = lower_softmax;
+        "The softmax of the elements of src that share an index along dim";
 }
 
 rows! {
@@ -171,39 +211,6 @@ pub fn scatter_std_dyn<'a>(
     lower_std(name, src, index, dim, out, dim_size, unbiased)?.run()
 }
 
-/// The logarithm of the summed exponentials of the elements of `src` that share an index along
-/// `dim`.
-///
-/// torch_scatter's `scatter_logsumexp`; `index`, `dim` and `dim_size` are as for
-/// [`scatter`](crate::dialect::torch_scatter::scatter). With m the largest element of a group it is
-/// `ln(sum of exp(x - m) + eps) + m`, where NaN does not count. torch_scatter's `eps` is 1e-12.
-///
-/// Groups without elements are 0, and so are those of nothing but -inf and NaN; one that holds inf
-/// is the type's largest finite value. 16-bit floats are computed in `f32` and rounded once.
-///
-/// ```
-/// use strew::torch_scatter::scatter_logsumexp;
-///
-/// let out = scatter_logsumexp(&[0.0f64, 0.0, 5.0], &[0i64, 0, 2], -1, None, 1e-12)?;
-/// assert!((out.as_slice()[0] - 2f64.ln()).abs() < 1e-11);
-/// assert_eq!(out.as_slice()[1], 0.0);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Value`] for a `src` that is not of floats, else as [`scatter_std`].
-pub fn scatter_logsumexp<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-    dim_size: Option<usize>,
-    eps: f64,
-) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
-    let made = scatter_logsumexp_dyn(src, index, dim, None, size(dim_size), eps)?;
-    Ok(typed(made.tensor))
-}
-
 /// [`scatter_logsumexp`] with `out=`: what `out` holds counts as one more element, and stays where
 /// the result would be infinite or NaN, as it is for groups without elements.
 ///
@@ -230,64 +237,6 @@ pub fn scatter_logsumexp_out<'a, T: Element, I: Index>(
     let out = Some(out.into().into_dyn());
     scatter_logsumexp_dyn(src, index, dim, out, None, eps)?;
     Ok(())
-}
-
-/// [`scatter_logsumexp`] with element types known at run time.
-///
-/// With `out`, reduces into it and returns nothing; see [`scatter_logsumexp_out`].
-///
-/// # Errors
-/// As [`scatter_logsumexp`].
-pub fn scatter_logsumexp_dyn<'a>(
-    src: DynView<'a>,
-    index: DynView<'a>,
-    dim: i64,
-    out: Option<DynViewMut<'a>>,
-    dim_size: Option<i64>,
-    eps: f64,
-) -> Result<Output> {
-    let name = "torch_scatter.scatter_logsumexp";
-    lower_logsumexp(name, src, index, dim, out, dim_size, eps.into())?.run()
-}
-
-/// The softmax of the elements of `src` that share an index along `dim`: `exp(x)`, divided by the
-/// sum of the exponentials of its group.
-///
-/// torch_scatter's `scatter_softmax`; `index`, `dim` and `dim_size` are as for
-/// [`scatter`](crate::dialect::torch_scatter::scatter). The result has `src`'s shape. The largest
-/// element of a group, as [`scatter_max`](crate::dialect::torch_scatter::scatter_max) gives it, is
-/// subtracted from its elements first. A group of nothing but -inf is NaN, and so is one that holds
-/// NaN or inf. 16-bit floats are computed in `f32` and rounded once.
-///
-/// ```
-/// use strew::torch_scatter::scatter_softmax;
-///
-/// let out = scatter_softmax(&[7.0f32, 1.0, 7.0], &[0i64, 2, 0], -1, None)?;
-/// assert_eq!(out.as_slice(), [0.5, 1.0, 0.5]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter_logsumexp`].
-pub fn scatter_softmax<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-    dim_size: Option<usize>,
-) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor().of_rust(), index.as_tensor().of_rust());
-    let made = scatter_softmax_dyn(src, index, dim, size(dim_size))?;
-    Ok(typed(made.tensor))
-}
-
-/// [`scatter_softmax`] with element types known at run time, and the same errors.
-pub fn scatter_softmax_dyn<'a>(
-    src: DynView<'a>,
-    index: DynView<'a>,
-    dim: i64,
-    dim_size: Option<i64>,
-) -> Result<Output> {
-    lower_softmax("torch_scatter.scatter_softmax", src, index, dim, dim_size)?.run()
 }
 
 /// The logarithm of the softmax of the elements of `src` that share an index along `dim`.

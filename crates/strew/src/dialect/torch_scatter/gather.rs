@@ -8,12 +8,11 @@ use crate::dialect::framework::declaration::*;
 use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
 use crate::dialect::torch_scatter::context;
 use crate::dialect::torch_scatter::segment::{INDPTR, class};
-use crate::dialect::typed;
 use strew_engine::checks::expect_shape;
 use strew_engine::exec::segments::Pairing;
 use strew_engine::scatter::destinations::{Destinations, Shapes};
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Output, Scatter, Start};
+use strew_engine::scatter::{Scatter, Start};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 
@@ -25,47 +24,61 @@ const INDEX: &str = "the row of src for each row of the result, along index's la
 const OUT: &str =
     "a tensor to copy into, in place: src's dtype, and its shape but for the axis of the rows";
 
-rows! {
-    (src: tensor<T> => SRC; index: tensor => INDEX; out: optional_target => OUT;) -> out;
+operators! {
+    <T: Element, I: Index> dyn (
+        src: tensor<T> => SRC;
+        index: tensor<I> => INDEX;
+        ~ out: optional_target => OUT;
+    ) -> out;
 
+    /// Copies the rows of `src` that an index names; the index ascends.
+    ///
+    /// torch_scatter's `gather_coo`. With `d` the number of `index`'s axes, `out[.., e, ..]` is
+    /// `src[.., index[.., e], ..]` along axis `d - 1`; the axes before it are the same in `index` and
+    /// `src`. Bits are copied.
+    ///
+    /// ```
+    /// let out = strew::torch_scatter::gather_coo(&[10.0f32, 20.0, 30.0], &[0i64, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [10.0, 10.0, 30.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, index types, indices that do
+    /// not ascend or are out of range.
+    pub fn gather_coo = lower_coo;
     const GATHER_COO = "torch_scatter.gather_coo":
-        "Copies the rows of src that an index names, which ascends"
-        = lower_coo;
+        "Copies the rows of src that an index names, which ascends";
 }
 
-rows! {
-    (src: tensor<T> => SRC; indptr: tensor => INDPTR; out: optional_target => OUT;) -> out;
+operators! {
+    <T: Element, I: Index> dyn (
+        src: tensor<T> => SRC;
+        indptr: tensor<I> => INDPTR;
+        ~ out: optional_target => OUT;
+    ) -> out;
 
+    /// Copies each row of `src` to the rows from one pointer to the next.
+    ///
+    /// torch_scatter's `gather_csr`. With `d` the number of `indptr`'s axes, row `n` of `src` along
+    /// axis `d - 1` goes to the rows of the result from `indptr[.., n]` up to `indptr[.., n + 1]`; the
+    /// other axes of `indptr` are expanded to `src`'s first. There is one pointer more than `src` has
+    /// rows, and the very last one is the size of the result along that axis. Rows of the result that
+    /// get nothing are 0; of several, the last one stays. Bits are copied.
+    ///
+    /// ```
+    /// let out = strew::torch_scatter::gather_csr(&[10.0f32, 20.0], &[0i64, 2, 3])?;
+    /// assert_eq!(out.as_slice(), [10.0, 10.0, 20.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, pointer types, pointers
+    /// outside the result. [`Class::Memory`](crate::Class::Memory) if the last pointer asks for more
+    /// than there is.
+    pub fn gather_csr = lower_csr;
     const GATHER_CSR = "torch_scatter.gather_csr":
-        "Copies each row of src to the rows from one pointer to the next"
-        = lower_csr;
-}
-
-/// Copies the rows of `src` that an index names; the index ascends.
-///
-/// torch_scatter's `gather_coo`. With `d` the number of `index`'s axes, `out[.., e, ..]` is
-/// `src[.., index[.., e], ..]` along axis `d - 1`; the axes before it are the same in `index` and
-/// `src`. Bits are copied.
-///
-/// ```
-/// let out = strew::torch_scatter::gather_coo(&[10.0f32, 20.0, 30.0], &[0i64, 0, 2])?;
-/// assert_eq!(out.as_slice(), [10.0, 10.0, 30.0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, index types, indices that do
-/// not ascend or are out of range.
-pub fn gather_coo<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let output = gather_coo_dyn(
-        src.as_tensor().of_rust(),
-        &index.as_tensor().of_rust(),
-        None,
-    )?;
-    Ok(typed(output.tensor))
+        "Copies each row of src to the rows from one pointer to the next";
 }
 
 /// [`gather_coo`] with element types known at run time. With `out`, copies into it and returns
@@ -82,36 +95,6 @@ pub fn gather_coo_dyn<'a>(
     context("torch_scatter.gather_coo", class)
         .call(scatter)?
         .run()
-}
-
-/// Copies each row of `src` to the rows from one pointer to the next.
-///
-/// torch_scatter's `gather_csr`. With `d` the number of `indptr`'s axes, row `n` of `src` along
-/// axis `d - 1` goes to the rows of the result from `indptr[.., n]` up to `indptr[.., n + 1]`; the
-/// other axes of `indptr` are expanded to `src`'s first. There is one pointer more than `src` has
-/// rows, and the very last one is the size of the result along that axis. Rows of the result that
-/// get nothing are 0; of several, the last one stays. Bits are copied.
-///
-/// ```
-/// let out = strew::torch_scatter::gather_csr(&[10.0f32, 20.0], &[0i64, 2, 3])?;
-/// assert_eq!(out.as_slice(), [10.0, 10.0, 20.0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, pointer types, pointers
-/// outside the result. [`Class::Memory`](crate::Class::Memory) if the last pointer asks for more
-/// than there is.
-pub fn gather_csr<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    indptr: impl AsTensor<I>,
-) -> Result<Tensor<T>> {
-    let output = gather_csr_dyn(
-        src.as_tensor().of_rust(),
-        &indptr.as_tensor().of_rust(),
-        None,
-    )?;
-    Ok(typed(output.tensor))
 }
 
 /// [`gather_csr`] with element types known at run time. With `out`, copies into it and returns

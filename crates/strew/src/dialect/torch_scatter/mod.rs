@@ -13,18 +13,15 @@ use crate::dialect::framework::checks::{
     expect_axes, expect_dtype_of, expect_size, expect_torch_index, wrong_value,
 };
 use crate::dialect::framework::declaration::*;
-use crate::dialect::framework::operator::int;
 use crate::dialect::torch_scatter::checks::{check_out_shape, target};
-use crate::dialect::typed;
 use std::str::FromStr;
 use strew_engine::checks::axis;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_engine::scatter::{Output, Scatter, Start};
+use strew_engine::scatter::{Scatter, Start};
 use strew_kernel::error::{Class, Error, Problem};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::TensorView;
 
 pub(crate) use crate::dialect::framework::call::context;
 pub use composite::*;
@@ -46,59 +43,164 @@ pub(crate) const DIM_SIZE: &str =
 
 const WORDS: &[&str] = &["sum", "add", "mul", "mean", "min", "max"];
 
-rows! {
-    (
+operators! {
+    <T: Element, I: Index> dyn (
         src: tensor<T> => SRC;
-        index: tensor => INDEX;
+        index: tensor<I> => INDEX;
         dim: int = -1 => DIM;
-        out: optional_target => OUT;
-        dim_size: optional_int => DIM_SIZE;
-        reduce: text = "sum" => "sum (or add), mul, mean, min or max", WORDS;
+        ~ out: optional_target => OUT;
+        dim_size: optional_size => DIM_SIZE;
+        reduce: word<Reduce> = "sum" => "sum (or add), mul, mean, min or max", WORDS;
     ) -> out;
 
+    /// Reduces the elements of `src` that share an index along `dim` into a new tensor.
+    ///
+    /// * `index`: integers, not negative. A 1-d index lies along `dim`; one of more dimensions is
+    ///   padded with axes of size 1 on the right (never on the left); then it is expanded to `src`'s
+    ///   shape.
+    /// * The output has `src`'s shape but for `dim`, where its size is `dim_size`, or `index.max() + 1`
+    ///   without it, or 0 if `index` is empty.
+    ///
+    /// Groups without elements are 0 (1 for `Mul`; but an empty `src` gives 0 for every reduction). For
+    /// `Min` and `Max`, NaN never wins, and a group whose result is the type's extreme finite value, or
+    /// that holds nothing but the infinity beyond it, is 0 like an empty one. 16-bit floats accumulate
+    /// in `f32` and are rounded once. To reduce into an existing tensor, use [`scatter_out`].
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use strew::torch_scatter::{Reduce, scatter};
+    ///
+    /// let src = array![[1.0f32, 4.0, 2.0], [3.0, 5.0, 9.0]];
+    /// let out = scatter(&src, &[0i64, 2, 0], -1, None, Reduce::Mean)?;
+    /// assert_eq!(out.to_ndarray(), array![[1.5, 0.0, 4.0], [6.0, 0.0, 5.0]].into_dyn());
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`] for a wrong `dim` and for a 0-d `src`, [`Class::Runtime`] for everything else:
+    /// shapes that do not expand, index types, indices out of range.
+    pub fn scatter = lower_word;
     const SCATTER = "torch_scatter.scatter":
-        "Reduces the elements of src that share an index along dim"
-        = lower_word;
+        "Reduces the elements of src that share an index along dim";
 }
 
-rows! {
-    (
+operators! {
+    <T: Element, I: Index> dyn (
         src: tensor<T> => SRC;
-        index: tensor => INDEX;
+        index: tensor<I> => INDEX;
         dim: int = -1 => DIM;
-        out: optional_target => OUT;
-        dim_size: optional_int => DIM_SIZE;
+        ~ out: optional_target => OUT;
+        ~ dim_size: optional_int => DIM_SIZE;
     ) -> out;
 
+    /// The sum of each group; 0 without elements. [`scatter`] with [`Reduce::Sum`], into as many groups
+    /// as `index` names: for a number of your own, call [`scatter`] itself.
+    ///
+    /// ```
+    /// let prices = vec![2.5f64, 4.0, 1.0];
+    /// let shop: Vec<usize> = vec![1, 0, 1];
+    /// let sums = strew::torch_scatter::scatter_sum(&prices, &shop, 0)?;
+    /// assert_eq!(sums.as_slice(), [4.0, 3.5]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter`].
+    pub fn scatter_sum = lower(Reduce::Sum, false);
     const SCATTER_SUM = "torch_scatter.scatter_sum":
-        "Sums the elements of src that share an index along dim"
-        = lower(Reduce::Sum, false);
+        "Sums the elements of src that share an index along dim";
+
+    /// [`scatter_sum`] by its other name.
+    ///
+    /// # Errors
+    /// As [`scatter`].
+    pub fn scatter_add = lower(Reduce::Sum, false);
     const SCATTER_ADD = "torch_scatter.scatter_add":
-        "Sums the elements of src that share an index along dim"
-        = lower(Reduce::Sum, false);
+        "Sums the elements of src that share an index along dim";
+
+    /// The product of each group; 1 without elements. Otherwise as [`scatter_sum`].
+    ///
+    /// ```
+    /// let products = strew::torch_scatter::scatter_mul([2, 3, 5], [0u32, 2, 0], 0)?;
+    /// assert_eq!(products.as_slice(), [10, 1, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter`].
+    pub fn scatter_mul = lower(Reduce::Mul, false);
     const SCATTER_MUL = "torch_scatter.scatter_mul":
-        "Multiplies the elements of src that share an index along dim"
-        = lower(Reduce::Mul, false);
+        "Multiplies the elements of src that share an index along dim";
+
+    /// The mean of each group; 0 without elements, and rounded down if the elements are integers.
+    /// Otherwise as [`scatter_sum`].
+    ///
+    /// ```
+    /// let means = strew::torch_scatter::scatter_mean(&[2.5, 4.0, 1.0], &[1u8, 0, 1], 0)?;
+    /// assert_eq!(means.into_vec(), [4.0, 1.75]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter`].
+    pub fn scatter_mean = lower(Reduce::Mean, false);
     const SCATTER_MEAN = "torch_scatter.scatter_mean":
-        "Averages the elements of src that share an index along dim"
-        = lower(Reduce::Mean, false);
+        "Averages the elements of src that share an index along dim";
 }
 
-rows! {
-    (
+operators! {
+    <T: Element, I: Index> dyn (
         src: tensor<T> => SRC;
-        index: tensor => INDEX;
+        index: tensor<I> => INDEX;
         dim: int = -1 => DIM;
-        out: optional_target => OUT;
-        dim_size: optional_int => DIM_SIZE;
+        ~ out: optional_target => OUT;
+        dim_size: optional_size => DIM_SIZE;
     ) -> out arg;
 
+    /// The smallest element of each group, and its position along `dim` in `src`.
+    ///
+    /// * `src`, `index` and the values are as by [`scatter`] with [`Reduce::Min`].
+    /// * `dim_size`: the number of groups. `None`: as many as `index` names, its largest number plus 1.
+    /// * Of equal elements the first wins. A group without a winner has the value 0 and the position
+    ///   `src.shape[dim]`.
+    ///
+    /// ```
+    /// let (src, index) = ([3.0f32, 1.0, 2.0, 1.0], [0i64, 2, 0, 2]);
+    /// let (out, arg) = strew::torch_scatter::scatter_min(&src, &index, -1, None)?;
+    /// assert_eq!(out.as_slice(), [2.0, 0.0, 1.0]);
+    /// assert_eq!(arg.as_slice(), [2, 4, 1]);
+    ///
+    /// // Four groups, of which the last has no element either.
+    /// let (out, arg) = strew::torch_scatter::scatter_min(&src, &index, -1, Some(4))?;
+    /// assert_eq!(out.as_slice(), [2.0, 0.0, 1.0, 0.0]);
+    /// assert_eq!(arg.as_slice(), [2, 4, 1, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter`].
+    pub fn scatter_min = lower(Reduce::Min, true);
     const SCATTER_MIN = "torch_scatter.scatter_min":
-        "The smallest of the elements of src that share an index along dim, and where each came from"
-        = lower(Reduce::Min, true);
+        "The smallest of the elements of src that share an index along dim, and where each came from";
+
+    /// The largest element of each group, and its position along `dim` in `src`. The arguments are
+    /// those of [`scatter_min`]: the last one is the number of groups.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let (rows, group) = (array![[1.0, 5.0], [3.0, -1.0], [-2.0, -7.0]], vec![0usize, 0, 1]);
+    /// let (most, row) = strew::torch_scatter::scatter_max(&rows, &group, 0, None)?;
+    /// assert_eq!(most.to_ndarray(), array![[3.0, 5.0], [-2.0, -7.0]].into_dyn());
+    /// assert_eq!(row.to_ndarray(), array![[1, 0], [2, 2]].into_dyn());
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter`].
+    pub fn scatter_max = lower(Reduce::Max, true);
     const SCATTER_MAX = "torch_scatter.scatter_max":
-        "The largest of the elements of src that share an index along dim, and where each came from"
-        = lower(Reduce::Max, true);
+        "The largest of the elements of src that share an index along dim, and where each came from";
 }
 
 /// The operators of this dialect.
@@ -147,6 +249,16 @@ pub enum Reduce {
 }
 
 impl Reduce {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Mul => "mul",
+            Self::Mean => "mean",
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+
     fn parse(name: &str) -> Result<Self, Problem> {
         match name {
             "sum" | "add" => Ok(Self::Sum),
@@ -180,116 +292,6 @@ impl FromStr for Reduce {
     }
 }
 
-/// Reduces the elements of `src` that share an index along `dim` into a new tensor.
-///
-/// * `index`: integers, not negative. A 1-d index lies along `dim`; one of more dimensions is
-///   padded with axes of size 1 on the right (never on the left); then it is expanded to `src`'s
-///   shape.
-/// * The output has `src`'s shape but for `dim`, where its size is `dim_size`, or `index.max() + 1`
-///   without it, or 0 if `index` is empty.
-///
-/// Groups without elements are 0 (1 for `Mul`; but an empty `src` gives 0 for every reduction). For
-/// `Min` and `Max`, NaN never wins, and a group whose result is the type's extreme finite value, or
-/// that holds nothing but the infinity beyond it, is 0 like an empty one. 16-bit floats accumulate
-/// in `f32` and are rounded once. To reduce into an existing tensor, use [`scatter_out`].
-///
-/// ```
-/// use ndarray::array;
-/// use strew::torch_scatter::{Reduce, scatter};
-///
-/// let src = array![[1.0f32, 4.0, 2.0], [3.0, 5.0, 9.0]];
-/// let out = scatter(&src, &[0i64, 2, 0], -1, None, Reduce::Mean)?;
-/// assert_eq!(out.to_ndarray(), array![[1.5, 0.0, 4.0], [6.0, 0.0, 5.0]].into_dyn());
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Index`] for a wrong `dim` and for a 0-d `src`, [`Class::Runtime`] for everything else:
-/// shapes that do not expand, index types, indices out of range.
-pub fn scatter<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-    dim_size: Option<usize>,
-    reduce: Reduce,
-) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor(), index.as_tensor());
-    let name = "torch_scatter.scatter";
-    Ok(typed(
-        new(name, src, index, dim, dim_size, reduce, false)?.tensor,
-    ))
-}
-
-/// The sum of each group; 0 without elements. [`scatter`] with [`Reduce::Sum`], into as many groups
-/// as `index` names: for a number of your own, call [`scatter`] itself.
-///
-/// ```
-/// let prices = vec![2.5f64, 4.0, 1.0];
-/// let shop: Vec<usize> = vec![1, 0, 1];
-/// let sums = strew::torch_scatter::scatter_sum(&prices, &shop, 0)?;
-/// assert_eq!(sums.as_slice(), [4.0, 3.5]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter`].
-pub fn scatter_sum<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-) -> Result<Tensor<T>> {
-    grouped("torch_scatter.scatter_sum", src, index, dim, Reduce::Sum)
-}
-
-/// [`scatter_sum`] by its other name.
-///
-/// # Errors
-/// As [`scatter`].
-pub fn scatter_add<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-) -> Result<Tensor<T>> {
-    grouped("torch_scatter.scatter_add", src, index, dim, Reduce::Sum)
-}
-
-/// The product of each group; 1 without elements. Otherwise as [`scatter_sum`].
-///
-/// ```
-/// let products = strew::torch_scatter::scatter_mul([2, 3, 5], [0u32, 2, 0], 0)?;
-/// assert_eq!(products.as_slice(), [10, 1, 3]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter`].
-pub fn scatter_mul<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-) -> Result<Tensor<T>> {
-    grouped("torch_scatter.scatter_mul", src, index, dim, Reduce::Mul)
-}
-
-/// The mean of each group; 0 without elements, and rounded down if the elements are integers.
-/// Otherwise as [`scatter_sum`].
-///
-/// ```
-/// let means = strew::torch_scatter::scatter_mean(&[2.5, 4.0, 1.0], &[1u8, 0, 1], 0)?;
-/// assert_eq!(means.into_vec(), [4.0, 1.75]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter`].
-pub fn scatter_mean<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-) -> Result<Tensor<T>> {
-    grouped("torch_scatter.scatter_mean", src, index, dim, Reduce::Mean)
-}
-
 /// [`scatter`] with `out=`: goes on reducing into `out`, in place.
 ///
 /// Sums, products, minima and maxima take what `out` holds as one more element; a mean is
@@ -318,65 +320,6 @@ pub fn scatter_out<'a, T: Element, I: Index>(
     lower(name, reduce, false, src, index, dim, out, None)?.run_in_place()
 }
 
-/// The smallest element of each group, and its position along `dim` in `src`.
-///
-/// * `src`, `index` and the values are as by [`scatter`] with [`Reduce::Min`].
-/// * `dim_size`: the number of groups. `None`: as many as `index` names, its largest number plus 1.
-/// * Of equal elements the first wins. A group without a winner has the value 0 and the position
-///   `src.shape[dim]`.
-///
-/// ```
-/// let (src, index) = ([3.0f32, 1.0, 2.0, 1.0], [0i64, 2, 0, 2]);
-/// let (out, arg) = strew::torch_scatter::scatter_min(&src, &index, -1, None)?;
-/// assert_eq!(out.as_slice(), [2.0, 0.0, 1.0]);
-/// assert_eq!(arg.as_slice(), [2, 4, 1]);
-///
-/// // Four groups, of which the last has no element either.
-/// let (out, arg) = strew::torch_scatter::scatter_min(&src, &index, -1, Some(4))?;
-/// assert_eq!(out.as_slice(), [2.0, 0.0, 1.0, 0.0]);
-/// assert_eq!(arg.as_slice(), [2, 4, 1, 4]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter`].
-pub fn scatter_min<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-    dim_size: Option<usize>,
-) -> Result<(Tensor<T>, Tensor<i64>)> {
-    let (src, index) = (src.as_tensor(), index.as_tensor());
-    let name = "torch_scatter.scatter_min";
-    new(name, src, index, dim, dim_size, Reduce::Min, true).map(with_positions)
-}
-
-/// The largest element of each group, and its position along `dim` in `src`. The arguments are
-/// those of [`scatter_min`]: the last one is the number of groups.
-///
-/// ```
-/// use ndarray::array;
-///
-/// let (rows, group) = (array![[1.0, 5.0], [3.0, -1.0], [-2.0, -7.0]], vec![0usize, 0, 1]);
-/// let (most, row) = strew::torch_scatter::scatter_max(&rows, &group, 0, None)?;
-/// assert_eq!(most.to_ndarray(), array![[3.0, 5.0], [-2.0, -7.0]].into_dyn());
-/// assert_eq!(row.to_ndarray(), array![[1, 0], [2, 2]].into_dyn());
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`scatter`].
-pub fn scatter_max<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-    dim_size: Option<usize>,
-) -> Result<(Tensor<T>, Tensor<i64>)> {
-    let (src, index) = (src.as_tensor(), index.as_tensor());
-    let name = "torch_scatter.scatter_max";
-    new(name, src, index, dim, dim_size, Reduce::Max, true).map(with_positions)
-}
-
 /// [`scatter`] with element types known at run time, and `reduce` as torch_scatter's word.
 ///
 /// With `out`, reduces into it and returns nothing. With `with_arg` (`min` and `max` only), also
@@ -396,39 +339,6 @@ pub fn scatter_dyn<'a>(
     let name = "torch_scatter.scatter";
     let reduce = Reduce::parse(reduce).map_err(|p| context(name, class).error(p))?;
     lower(name, reduce, with_arg, src, index, dim, out, dim_size)?.run()
-}
-
-fn new<'a, T: Element, I: Index>(
-    name: &'static str,
-    src: TensorView<'a, T>,
-    index: TensorView<'a, I>,
-    dim: i64,
-    dim_size: Option<usize>,
-    reduce: Reduce,
-    with_arg: bool,
-) -> Result<Output> {
-    let (src, index) = (src.of_rust(), index.of_rust());
-    let dim_size = dim_size.map(int);
-    lower(name, reduce, with_arg, src, index, dim, None, dim_size)?.run()
-}
-
-/// The values and their positions, of a reduction that gives both.
-fn with_positions<T: Element>(made: Output) -> (Tensor<T>, Tensor<i64>) {
-    (typed(made.tensor), typed(made.arg))
-}
-
-/// One reduction into as many groups as the index names.
-fn grouped<T: Element, I: Index>(
-    name: &'static str,
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim: i64,
-    reduce: Reduce,
-) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor(), index.as_tensor());
-    Ok(typed(
-        new(name, src, index, dim, None, reduce, false)?.tensor,
-    ))
 }
 
 pub(crate) fn class(problem: &Problem) -> Class {

@@ -7,17 +7,14 @@
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::declaration::*;
-use crate::dialect::framework::operator::int;
 use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
-use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along, with_positions};
-use crate::dialect::typed;
+use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along};
 use strew_engine::checks::expect_shape;
 use strew_engine::exec::segments::Pairing;
 use strew_engine::scatter::destinations::{Destinations, Shapes};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_engine::scatter::{Output, Scatter, Start, Target};
+use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem};
-use strew_kernel::tensor::TensorView;
 
 const SRC: &str = "the elements to reduce: rank 1 or more, any dtype";
 
@@ -35,18 +32,42 @@ const OUT_CSR: &str = "a tensor to write the result to, in place: src's dtype, a
 
 const WORDS: &[&str] = &["sum", "add", "mean", "min", "max"];
 
-rows! {
-    (
+operators! {
+    <T: Element, I: Index> dyn (
         src: tensor<T> => SRC;
-        index: tensor => INDEX;
-        out: optional_target => OUT_COO;
-        dim_size: optional_int => DIM_SIZE;
-        reduce: text = "sum" => "sum (or add), mean, min or max", WORDS;
+        index: tensor<I> => INDEX;
+        ~ out: optional_target => OUT_COO;
+        dim_size: optional_size => DIM_SIZE;
+        reduce: word<Reduce> = "sum" => "sum (or add), mean, min or max", WORDS;
     ) -> out;
 
+    /// Reduces the elements of `src` whose index is the same; the index ascends.
+    ///
+    /// torch_scatter's `segment_coo`. With `d` the number of `index`'s axes, group `i` along axis `d -
+    /// 1` takes the elements of `src` whose index is `i`; `index` is expanded to `src`'s first `d`
+    /// axes. The result has `src`'s shape and dtype but for that axis, where its size is `dim_size`, by
+    /// default the last index plus 1.
+    ///
+    /// Groups without elements are 0. Minima and maxima start from the type's largest and lowest finite
+    /// value; a group that is still there in the end becomes 0, as by
+    /// [`scatter`](crate::dialect::torch_scatter::scatter). Means of integers are rounded toward zero.
+    /// 16-bit floats accumulate in `f32` and are rounded once.
+    ///
+    /// ```
+    /// use strew::torch_scatter::{Reduce, segment_coo};
+    ///
+    /// let out = segment_coo(&[1.0f32, 3.0, 4.0, 8.0], &[0i64, 0, 2, 2], Some(4), Reduce::Mean)?;
+    /// assert_eq!(out.as_slice(), [2.0, 0.0, 6.0, 0.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
+    /// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
+    /// index types, indices that do not ascend or are out of range.
+    pub fn segment_coo = lower_coo_word;
     const SEGMENT_COO = "torch_scatter.segment_coo":
-        "Reduces the elements of src that share an index, which ascends"
-        = lower_coo_word;
+        "Reduces the elements of src that share an index, which ascends";
 }
 
 rows! {
@@ -68,33 +89,77 @@ rows! {
         = lower_coo(Reduce::Mean, false);
 }
 
-rows! {
-    (
+operators! {
+    <T: Element, I: Index> dyn (
         src: tensor<T> => SRC;
-        index: tensor => INDEX;
-        out: optional_target => OUT_COO;
-        dim_size: optional_int => DIM_SIZE;
+        index: tensor<I> => INDEX;
+        ~ out: optional_target => OUT_COO;
+        dim_size: optional_size => DIM_SIZE;
     ) -> out arg;
 
+    /// The smallest element of each group, and its position along the groups' axis in `src`.
+    ///
+    /// Values as by [`segment_coo`]. Of equal elements the first wins, and NaN never does; a group
+    /// whose value is 0 because it has no winner has the size of `src` along that axis as its position.
+    ///
+    /// ```
+    /// let (out, arg) = strew::torch_scatter::segment_min_coo(&[3.0f32, 2.0, 2.0], &[0i64, 2, 2], None)?;
+    /// assert_eq!(out.as_slice(), [3.0, 0.0, 2.0]);
+    /// assert_eq!(arg.as_slice(), [0, 3, 1]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`segment_coo`].
+    pub fn segment_min_coo = lower_coo(Reduce::Min, true);
     const SEGMENT_MIN_COO = "torch_scatter.segment_min_coo":
-        "The smallest of the elements of src that share an index, which ascends, and where each came from"
-        = lower_coo(Reduce::Min, true);
+        "The smallest of the elements of src that share an index, which ascends, and where each came from";
+
+    /// The largest element of each group, and its position along the groups' axis in `src`; see
+    /// [`segment_min_coo`].
+    ///
+    /// # Errors
+    /// As [`segment_coo`].
+    pub fn segment_max_coo = lower_coo(Reduce::Max, true);
     const SEGMENT_MAX_COO = "torch_scatter.segment_max_coo":
-        "The largest of the elements of src that share an index, which ascends, and where each came from"
-        = lower_coo(Reduce::Max, true);
+        "The largest of the elements of src that share an index, which ascends, and where each came from";
 }
 
-rows! {
-    (
+operators! {
+    <T: Element, I: Index> dyn (
         src: tensor<T> => SRC;
-        indptr: tensor => INDPTR;
-        out: optional_target => OUT_CSR;
-        reduce: text = "sum" => "sum (or add), mean, min or max", WORDS;
+        indptr: tensor<I> => INDPTR;
+        ~ out: optional_target => OUT_CSR;
+        reduce: word<Reduce> = "sum" => "sum (or add), mean, min or max", WORDS;
     ) -> out;
 
+    /// Reduces the elements of `src` from one pointer to the next.
+    ///
+    /// torch_scatter's `segment_csr`. With `d` the number of `indptr`'s axes, row `n` along axis `d -
+    /// 1` of the result takes the elements of `src` from `indptr[.., n]` up to `indptr[.., n + 1]`; the
+    /// other axes of `indptr` are expanded to `src`'s first. There is one row less than there are
+    /// pointers. Pointers need not begin at 0 or end with `src`, and runs may overlap; where a pointer
+    /// is not larger than the one before it the row has no elements.
+    ///
+    /// Rows without elements are 0, and so are minima and maxima of nothing but NaN, which never wins.
+    /// Means of integers are rounded toward zero. 16-bit floats accumulate in `f32` and are rounded
+    /// once.
+    ///
+    /// ```
+    /// use strew::torch_scatter::{Reduce, segment_csr};
+    ///
+    /// let out = segment_csr(&[1.0f32, 3.0, 4.0, 8.0], &[0i64, 2, 2, 4], Reduce::Sum)?;
+    /// assert_eq!(out.as_slice(), [4.0, 0.0, 12.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
+    /// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
+    /// pointer types, pointers outside `src`.
+    pub fn segment_csr = lower_csr_word;
     const SEGMENT_CSR = "torch_scatter.segment_csr":
-        "Reduces the elements of src from one pointer to the next"
-        = lower_csr_word;
+        "Reduces the elements of src from one pointer to the next";
 }
 
 rows! {
@@ -115,19 +180,39 @@ rows! {
         = lower_csr(Reduce::Mean, false);
 }
 
-rows! {
-    (
+operators! {
+    <T: Element, I: Index> dyn (
         src: tensor<T> => SRC;
-        indptr: tensor => INDPTR;
-        out: optional_target => OUT_CSR;
+        indptr: tensor<I> => INDPTR;
+        ~ out: optional_target => OUT_CSR;
     ) -> out arg;
 
+    /// The smallest element of each row, and its position along the rows' axis in `src`.
+    ///
+    /// Values as by [`segment_csr`]. Of equal elements the first wins, and NaN never does; a row whose
+    /// value is 0 because it has no winner has the size of `src` along that axis as its position.
+    ///
+    /// ```
+    /// let (out, arg) = strew::torch_scatter::segment_min_csr(&[3.0f32, 2.0, 2.0], &[0i64, 1, 1, 3])?;
+    /// assert_eq!(out.as_slice(), [3.0, 0.0, 2.0]);
+    /// assert_eq!(arg.as_slice(), [0, 3, 1]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`segment_csr`].
+    pub fn segment_min_csr = lower_csr(Reduce::Min, true);
     const SEGMENT_MIN_CSR = "torch_scatter.segment_min_csr":
-        "The smallest of the elements of src from one pointer to the next, and where it came from"
-        = lower_csr(Reduce::Min, true);
+        "The smallest of the elements of src from one pointer to the next, and where it came from";
+
+    /// The largest element of each row, and its position along the rows' axis in `src`; see
+    /// [`segment_min_csr`].
+    ///
+    /// # Errors
+    /// As [`segment_csr`].
+    pub fn segment_max_csr = lower_csr(Reduce::Max, true);
     const SEGMENT_MAX_CSR = "torch_scatter.segment_max_csr":
-        "The largest of the elements of src from one pointer to the next, and where it came from"
-        = lower_csr(Reduce::Max, true);
+        "The largest of the elements of src from one pointer to the next, and where it came from";
 }
 
 fn lower_coo<'a>(
@@ -175,43 +260,6 @@ fn lower_csr_word<'a>(
     lower_csr(name, parse(name, reduce)?, false, src, indptr, out)
 }
 
-/// Reduces the elements of `src` whose index is the same; the index ascends.
-///
-/// torch_scatter's `segment_coo`. With `d` the number of `index`'s axes, group `i` along axis `d -
-/// 1` takes the elements of `src` whose index is `i`; `index` is expanded to `src`'s first `d`
-/// axes. The result has `src`'s shape and dtype but for that axis, where its size is `dim_size`, by
-/// default the last index plus 1.
-///
-/// Groups without elements are 0. Minima and maxima start from the type's largest and lowest finite
-/// value; a group that is still there in the end becomes 0, as by
-/// [`scatter`](crate::dialect::torch_scatter::scatter). Means of integers are rounded toward zero.
-/// 16-bit floats accumulate in `f32` and are rounded once.
-///
-/// ```
-/// use strew::torch_scatter::{Reduce, segment_coo};
-///
-/// let out = segment_coo(&[1.0f32, 3.0, 4.0, 8.0], &[0i64, 0, 2, 2], Some(4), Reduce::Mean)?;
-/// assert_eq!(out.as_slice(), [2.0, 0.0, 6.0, 0.0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
-/// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
-/// index types, indices that do not ascend or are out of range.
-pub fn segment_coo<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim_size: Option<usize>,
-    reduce: Reduce,
-) -> Result<Tensor<T>> {
-    let (src, index) = (src.as_tensor(), index.as_tensor());
-    let name = "torch_scatter.segment_coo";
-    Ok(typed(
-        new_coo(name, src, index, dim_size, reduce, false)?.tensor,
-    ))
-}
-
 /// [`segment_coo`] with `out=`: goes on reducing into `out`, in place.
 ///
 /// Sums, minima and maxima take what `out` holds as one more element. A mean is `(out + sum) /
@@ -242,45 +290,6 @@ pub fn segment_coo_out<'a, T: Element, I: Index>(
     context(name, class).call(scatter)?.run_in_place()
 }
 
-/// The smallest element of each group, and its position along the groups' axis in `src`.
-///
-/// Values as by [`segment_coo`]. Of equal elements the first wins, and NaN never does; a group
-/// whose value is 0 because it has no winner has the size of `src` along that axis as its position.
-///
-/// ```
-/// let (out, arg) = strew::torch_scatter::segment_min_coo(&[3.0f32, 2.0, 2.0], &[0i64, 2, 2], None)?;
-/// assert_eq!(out.as_slice(), [3.0, 0.0, 2.0]);
-/// assert_eq!(arg.as_slice(), [0, 3, 1]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`segment_coo`].
-pub fn segment_min_coo<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim_size: Option<usize>,
-) -> Result<(Tensor<T>, Tensor<i64>)> {
-    let (src, index) = (src.as_tensor(), index.as_tensor());
-    let name = "torch_scatter.segment_min_coo";
-    new_coo(name, src, index, dim_size, Reduce::Min, true).map(with_positions)
-}
-
-/// The largest element of each group, and its position along the groups' axis in `src`; see
-/// [`segment_min_coo`].
-///
-/// # Errors
-/// As [`segment_coo`].
-pub fn segment_max_coo<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    index: impl AsTensor<I>,
-    dim_size: Option<usize>,
-) -> Result<(Tensor<T>, Tensor<i64>)> {
-    let (src, index) = (src.as_tensor(), index.as_tensor());
-    let name = "torch_scatter.segment_max_coo";
-    new_coo(name, src, index, dim_size, Reduce::Max, true).map(with_positions)
-}
-
 /// [`segment_coo`] with element types known at run time, and `reduce` as torch_scatter's word.
 ///
 /// With `out`, reduces into it and returns no values. With `with_arg` (`min` and `max` only), also
@@ -300,40 +309,6 @@ pub fn segment_coo_dyn<'a>(
     let reduce = parse(name, reduce)?;
     let scatter = describe_coo(src, index, out, dim_size, reduce, with_arg);
     context(name, class).call(scatter)?.run()
-}
-
-/// Reduces the elements of `src` from one pointer to the next.
-///
-/// torch_scatter's `segment_csr`. With `d` the number of `indptr`'s axes, row `n` along axis `d -
-/// 1` of the result takes the elements of `src` from `indptr[.., n]` up to `indptr[.., n + 1]`; the
-/// other axes of `indptr` are expanded to `src`'s first. There is one row less than there are
-/// pointers. Pointers need not begin at 0 or end with `src`, and runs may overlap; where a pointer
-/// is not larger than the one before it the row has no elements.
-///
-/// Rows without elements are 0, and so are minima and maxima of nothing but NaN, which never wins.
-/// Means of integers are rounded toward zero. 16-bit floats accumulate in `f32` and are rounded
-/// once.
-///
-/// ```
-/// use strew::torch_scatter::{Reduce, segment_csr};
-///
-/// let out = segment_csr(&[1.0f32, 3.0, 4.0, 8.0], &[0i64, 2, 2, 4], Reduce::Sum)?;
-/// assert_eq!(out.as_slice(), [4.0, 0.0, 12.0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
-/// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
-/// pointer types, pointers outside `src`.
-pub fn segment_csr<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    indptr: impl AsTensor<I>,
-    reduce: Reduce,
-) -> Result<Tensor<T>> {
-    let name = "torch_scatter.segment_csr";
-    let output = new_csr(name, src.as_tensor(), indptr.as_tensor(), reduce, false)?;
-    Ok(typed(output.tensor))
 }
 
 /// [`segment_csr`] with `out=`: writes the result to `out`, whatever it holds.
@@ -362,43 +337,6 @@ pub fn segment_csr_out<'a, T: Element, I: Index>(
     context(name, class).call(scatter)?.run_in_place()
 }
 
-/// The smallest element of each row, and its position along the rows' axis in `src`.
-///
-/// Values as by [`segment_csr`]. Of equal elements the first wins, and NaN never does; a row whose
-/// value is 0 because it has no winner has the size of `src` along that axis as its position.
-///
-/// ```
-/// let (out, arg) = strew::torch_scatter::segment_min_csr(&[3.0f32, 2.0, 2.0], &[0i64, 1, 1, 3])?;
-/// assert_eq!(out.as_slice(), [3.0, 0.0, 2.0]);
-/// assert_eq!(arg.as_slice(), [0, 3, 1]);
-/// # Ok::<(), strew::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`segment_csr`].
-pub fn segment_min_csr<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    indptr: impl AsTensor<I>,
-) -> Result<(Tensor<T>, Tensor<i64>)> {
-    let name = "torch_scatter.segment_min_csr";
-    let (src, indptr) = (src.as_tensor(), indptr.as_tensor());
-    new_csr(name, src, indptr, Reduce::Min, true).map(with_positions)
-}
-
-/// The largest element of each row, and its position along the rows' axis in `src`; see
-/// [`segment_min_csr`].
-///
-/// # Errors
-/// As [`segment_csr`].
-pub fn segment_max_csr<T: Element, I: Index>(
-    src: impl AsTensor<T>,
-    indptr: impl AsTensor<I>,
-) -> Result<(Tensor<T>, Tensor<i64>)> {
-    let name = "torch_scatter.segment_max_csr";
-    let (src, indptr) = (src.as_tensor(), indptr.as_tensor());
-    new_csr(name, src, indptr, Reduce::Max, true).map(with_positions)
-}
-
 /// [`segment_csr`] with element types known at run time, and `reduce` as torch_scatter's word.
 ///
 /// With `out`, writes to it and returns no values. With `with_arg` (`min` and `max` only), also
@@ -416,33 +354,6 @@ pub fn segment_csr_dyn<'a>(
     let name = "torch_scatter.segment_csr";
     let reduce = parse(name, reduce)?;
     let scatter = describe_csr(src, indptr, out, reduce, with_arg);
-    context(name, class).call(scatter)?.run()
-}
-
-fn new_coo<'a, T: Element, I: Index>(
-    name: &'static str,
-    src: TensorView<'a, T>,
-    index: TensorView<'a, I>,
-    dim_size: Option<usize>,
-    reduce: Reduce,
-    with_arg: bool,
-) -> Result<Output> {
-    let (src, index) = (src.of_rust(), index.of_rust());
-    let size = dim_size.map(int);
-    let scatter =
-        allowed(reduce).and_then(|()| describe_coo(src, &index, None, size, reduce, with_arg));
-    context(name, class).call(scatter)?.run()
-}
-
-fn new_csr<'a, T: Element, I: Index>(
-    name: &'static str,
-    src: TensorView<'a, T>,
-    indptr: TensorView<'a, I>,
-    reduce: Reduce,
-    with_arg: bool,
-) -> Result<Output> {
-    let (src, indptr) = (src.of_rust(), indptr.of_rust());
-    let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, None, reduce, with_arg));
     context(name, class).call(scatter)?.run()
 }
 
