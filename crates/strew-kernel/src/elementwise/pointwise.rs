@@ -43,7 +43,7 @@ impl Pointwise<'_> {
         self.share(made, |first, made| {
             let from = first * self.width;
             let updates = &updates[from..from + made.len()];
-            vectorized!(|_| self.meet(first, made, updates, cells, &each));
+            vectorized_twice!(|_| self.meet(first, made, updates, cells, &each));
         });
     }
 
@@ -91,7 +91,7 @@ impl Pointwise<'_> {
     ) {
         assert_eq!(counts.len(), self.rows);
         self.share(cells, |first, cells| {
-            vectorized!(|_| {
+            vectorized_twice!(|_| {
                 let mut row = first % counts.len();
                 for cells in cells.chunks_exact_mut(self.width) {
                     let count = counts[row];
@@ -115,7 +115,7 @@ impl Pointwise<'_> {
         self.share(cells, |first, cells| {
             let from = first * self.width;
             let others = others.map(|others| &others[from..from + cells.len()]);
-            vectorized!(|_| {
+            vectorized_twice!(|_| {
                 for (k, cell) in cells.iter_mut().enumerate() {
                     *cell = each(*cell, others.map(|others| others[k]));
                 }

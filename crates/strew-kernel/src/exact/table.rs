@@ -27,7 +27,7 @@ use crate::ops::half::{f64_to_bf16, f64_to_f16};
 use crate::ops::number::{Convert, Divisor, Mean};
 use crate::tensor::{Buffer, DType, List};
 use crate::update::converted::Converter;
-use crate::update::row_pairs::{Loop, Rows, each};
+use crate::update::row_pairs::{Cold, Loop, Rows, each};
 use crate::update::table::Begin;
 use crate::walk::cursor::{Block, Cursor, Read};
 use crate::walk::geometry::OutOfBounds;
@@ -485,7 +485,7 @@ struct Chunk {
 unsafe fn load<T: Convert<f64>>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<f64, T, f64>(
+        each::<Cold, f64, T, f64>(
             rows,
             #[inline(always)]
             |_, to, from| *to = from,
@@ -528,7 +528,7 @@ rounded! {
 unsafe fn store<T: Rounded>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<T, f64, f64>(
+        each::<Cold, T, f64, f64>(
             rows,
             #[inline(always)]
             |_, to, from| *to = T::of(from),

@@ -44,6 +44,11 @@ pub(crate) trait Join: 'static {
     const CHAINS: usize = 0;
     /// Whether most updates change their cells.
     const STORES: bool = true;
+    /// Whether it has loops of [every form](crate::ops::hot).
+    const HOT: bool = false;
+    /// Whether it selects the cell or the update. The compiler makes masked stores of that; a row
+    /// is stored whole where [they are slow](crate::cpu::isa::Isa::SLOW_MASKS).
+    const SELECTS: bool = false;
     /// The cell's type.
     type Cell: Copy;
     /// The update's type in memory.
@@ -58,6 +63,7 @@ pub(crate) trait Join: 'static {
 pub(crate) struct Sum<T>(PhantomData<T>);
 
 impl<T: Number> Join for Sum<T> {
+    const HOT: bool = T::SUM;
     const CHAINS: usize = CHANGES;
     type Cell = T::Acc;
     type Value = T;
@@ -73,6 +79,7 @@ impl<T: Number> Join for Sum<T> {
 pub(crate) struct SumFromUnset<T>(PhantomData<T>);
 
 impl<T: MaybeUnset + Number<Acc = T>> Join for SumFromUnset<T> {
+    const HOT: bool = T::SUM;
     const CHAINS: usize = CHANGES;
     type Cell = T;
     type Value = T;
@@ -88,6 +95,7 @@ impl<T: MaybeUnset + Number<Acc = T>> Join for SumFromUnset<T> {
 pub(crate) struct Prod<T>(PhantomData<T>);
 
 impl<T: Number> Join for Prod<T> {
+    const HOT: bool = T::PRODUCT;
     const CHAINS: usize = CHANGES;
     type Cell = T::Acc;
     type Value = T;
@@ -133,6 +141,8 @@ pub(crate) struct MinMaxSelect<T, const MAX: bool, const STRICT: bool>(PhantomDa
 impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for MinMaxSelect<T, MAX, STRICT> {
     // 0 for integers: in a register their join would compile to a branch, which ties mispredict.
     const CHAINS: usize = if T::PLAIN { 0 } else { CHANGES };
+    const HOT: bool = T::EXTREME;
+    const SELECTS: bool = true;
     type Cell = T;
     type Value = T;
     type Wide = T;
@@ -149,6 +159,7 @@ pub(crate) struct MinMaxBranch<T, const MAX: bool>(PhantomData<T>);
 
 impl<T: Ordered, const MAX: bool> Join for MinMaxBranch<T, MAX> {
     const STORES: bool = false;
+    const HOT: bool = T::EXTREME;
     type Cell = T;
     type Value = T;
     type Wide = T;
@@ -165,6 +176,7 @@ impl<T: Ordered, const MAX: bool> Join for MinMaxBranch<T, MAX> {
 pub(crate) struct Overwrite<B>(PhantomData<B>);
 
 impl<B: Copy + 'static> Join for Overwrite<B> {
+    const HOT: bool = true;
     type Cell = B;
     type Value = B;
     type Wide = B;

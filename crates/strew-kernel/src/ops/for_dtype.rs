@@ -12,7 +12,7 @@
 /// a complex dtype.
 macro_rules! for_dtype {
     ($dtype:expr, $t:ident => $do:expr, complex $c:ident => $complex:expr) => {{
-        use $crate::ops::number::Bool;
+        use $crate::ops::boolean::Bool;
         macro_rules! with {
             ($real:ty) => {{
                 type $t = $real;

@@ -12,13 +12,16 @@
 //! | sums, products, quotients and means of each element type | [`number`] |
 //! | which of two values wins, with NaN and ties | [`order`] |
 //! | from a [`DType`](crate::tensor::DType) to a Rust type | `for_dtype` |
+//! | which loops are compiled in every form | [`hot`] |
 //! | conversions between element types | `number::Convert` in loops, [`cast`] for single elements, [`half`] for 16-bit floats |
 //! | exponentials and logarithms | [`math`] |
 
+pub mod boolean;
 pub mod cast;
 pub mod combine;
 pub mod for_dtype;
 pub mod half;
+pub mod hot;
 pub mod identity;
 pub mod math;
 pub mod number;

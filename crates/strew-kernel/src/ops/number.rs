@@ -18,26 +18,16 @@
 //! Each function is a few instructions and always inlined.
 
 use crate::cpu::isa::Isa;
+use crate::ops::boolean::Bool;
 use crate::ops::half::{
     bf16_to_f32, eight_f16_to_f32, eight_f32_to_f16, f16_to_f32, f32_to_bf16, f32_to_f16,
 };
+use crate::ops::hot::Hot;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
-/// A bool as memory holds it: any byte, of which 0 is false and the others are true.
-#[derive(Clone, Copy, PartialEq)]
-#[repr(transparent)]
-pub(crate) struct Bool(pub(crate) u8);
-
-impl Bool {
-    #[inline(always)]
-    pub(crate) fn get(self) -> bool {
-        self.0 != 0
-    }
-}
-
 /// The arithmetic of an element type, done in its accumulator type.
-pub(crate) trait Number: Convert<Self::Acc> {
+pub(crate) trait Number: Convert<Self::Acc> + Hot {
     /// The accumulator type: `f32` for 16-bit floats, otherwise the type itself. Its values are
     /// rounded back once, at the end.
     type Acc: Convert<Self>;

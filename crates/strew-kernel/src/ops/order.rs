@@ -42,7 +42,9 @@
 //!
 //! **Cost.** One comparison, and one test for NaN where a NaN can win.
 
-use crate::ops::number::{Bool, Number};
+use crate::ops::boolean::Bool;
+use crate::ops::hot::Hot;
+use crate::ops::number::Number;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
@@ -56,7 +58,7 @@ pub trait Compared: Copy + 'static {
 }
 
 /// A real type that minima and maxima reduce: its extreme values, and how its elements are read.
-pub(crate) trait Ordered: Compared {
+pub(crate) trait Ordered: Compared + Hot {
     /// There is no NaN, and every pattern of bits is a value of its own: all rules of this module
     /// choose alike.
     const PLAIN: bool;

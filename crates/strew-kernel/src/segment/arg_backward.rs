@@ -131,7 +131,7 @@ impl ArgBackward<'_> {
                 to += 1;
             }
             // SAFETY: the groups are some of its own.
-            vectorized!(|_| unsafe { self.piece::<B>(from..to) });
+            vectorized_twice!(|_| unsafe { self.piece::<B>(from..to) });
             if !step(made(to)) {
                 return false;
             }

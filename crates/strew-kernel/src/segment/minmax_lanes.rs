@@ -58,7 +58,8 @@ pub(crate) fn extreme<T: Number + Ordered, const MAX: bool, const STRICT: bool>(
 #[cfg(test)]
 mod tests {
     use super::extreme;
-    use crate::ops::number::{Bool, Number};
+    use crate::ops::boolean::Bool;
+    use crate::ops::number::Number;
     use crate::ops::order::{Ordered, minmax};
     use half::f16;
 

@@ -36,6 +36,7 @@ use crate::error::Problem;
 use crate::exact::table::rounds;
 use crate::ops::combine::{MinMaxSelect, Prod, Sum};
 use crate::ops::for_dtype::for_dtype;
+use crate::ops::hot::{Hot, same_bits};
 use crate::ops::order::Ordered;
 use crate::ops::reduction::{Combine, Nan};
 use crate::segment::batch::{Batch, alike};
@@ -348,7 +349,7 @@ fn loops(dtype: DType, mut fold: Fold) -> Result<(Loops, Fold), Problem> {
             for_dtype!(dtype, T => run::<Sum<T>>, complex C => run::<Sum<C>>)
         }
         (Combine::Prod, None) => {
-            for_dtype!(dtype, T => run::<Prod<T>>, complex C => run::<Prod<C>>)
+            for_dtype!(same_bits(dtype), T => run::<Prod<T>>, complex C => run::<Prod<C>>)
         }
         (Combine::Min(Nan::Ignore), None) => {
             real!(T => MinMaxSelect<T, false, { !<T as Ordered>::PLAIN }>)
@@ -374,11 +375,13 @@ unsafe fn run<R: Column>(job: &Job<'_>) {
         matches!(job.order, Order::Same) && job.src_row == size_of::<R::Value>().cast_signed();
     // SAFETY: the caller keeps the contract of `Loops`, which is that of all loops.
     unsafe {
-        match (single, in_order) {
+        match (single, in_order, R::Value::WIDE_SEGMENTS) {
             // Elements that are read one by one gain nothing from vectors.
-            (true, false) => elements::listed::<R>(job, Baseline),
-            (true, true) => vectorized!(|isa| elements::in_order::<R>(job, isa)),
-            (false, _) => vectorized!(|isa| rows::<R>(job, isa)),
+            (true, false, _) => elements::listed::<R>(job, Baseline),
+            (true, true, true) => vectorized!(|isa| elements::in_order::<R>(job, isa)),
+            (true, true, false) => vectorized_twice!(|isa| elements::in_order::<R>(job, isa)),
+            (false, _, true) => vectorized!(|isa| rows::<R>(job, isa)),
+            (false, _, false) => vectorized_twice!(|isa| rows::<R>(job, isa)),
         }
     }
     if job.past_caches {

@@ -174,12 +174,19 @@ macro_rules! panels {
     }};
 }
 
+/// Whether loops are short because nearly every computer has a better instruction set.
+#[inline(always)]
+fn is_bare<I: Isa>(_: I) -> bool {
+    I::BARE
+}
+
 /// The loops.
 ///
 /// # Safety
 /// As for [`Loops`](crate::segment::job::Loops).
 #[inline(always)]
 pub(crate) unsafe fn rows<R: Column>(job: &Job<'_>, isa: impl Isa) {
+    let more = is_common::<R::Value>() && !is_bare(isa);
     let size = size_of::<R::Value>();
     let dense = job.src_step == size.cast_signed();
     let ahead = rows_ahead(job.len * size);
@@ -214,7 +221,7 @@ pub(crate) unsafe fn rows<R: Column>(job: &Job<'_>, isa: impl Isa) {
                 unsafe {
                     // There are panels of more widths for the commonest types only: the loops of
                     // all types would take megabytes.
-                    if dense && is_common::<R::Value>() {
+                    if dense && more {
                         panels!(from, end, part, room, isa, true, VECTOR, [a b c d] 0 1 2 3);
                     }
                     if dense {
@@ -223,7 +230,7 @@ pub(crate) unsafe fn rows<R: Column>(job: &Job<'_>, isa: impl Isa) {
                     if from < end {
                         (0..count).for_each(|k| part.ask(k, from..end, size));
                     }
-                    if dense && is_common::<R::Value>() {
+                    if dense && more {
                         panels!(from, end, part, room, isa, false, 8, [a] 0);
                     }
                     if dense && size >= 4 {

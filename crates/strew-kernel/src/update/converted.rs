@@ -14,9 +14,10 @@
 //! - Holds: asserted: no more rows than the scratch has; the source's offsets are the block's
 
 use crate::error::Problem;
-use crate::ops::number::{Bool, Convert};
+use crate::ops::boolean::Bool;
+use crate::ops::number::Convert;
 use crate::tensor::{Buffer, DType, Layout};
-use crate::update::row_pairs::{Loop, Rows, each};
+use crate::update::row_pairs::{Cold, Loop, Rows, each};
 use crate::walk::cursor::Block;
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use crate::walk::stack_buf::StackBuf;
@@ -60,7 +61,7 @@ pub(crate) fn loop_for(from: DType, to: DType) -> Option<Loop> {
 unsafe fn convert<S: Convert<D>, D: Copy>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<D, S, D>(
+        each::<Cold, D, S, D>(
             rows,
             #[inline(always)]
             |_, to, from| *to = from,

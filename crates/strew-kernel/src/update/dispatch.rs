@@ -9,17 +9,19 @@
 //! - Measured: that of `update/row_pairs.rs` and `update/fused.rs`, whose loops these are
 //! - Holds: passes the caller's promise on; types without padding
 
+use crate::ops::boolean::Bool;
 use crate::ops::combine::{
     Div, Join, MinMaxBranch, MinMaxSelect, Overwrite, Prod, Sub, Sum, SumFromUnset,
 };
 use crate::ops::for_dtype::for_dtype;
-use crate::ops::number::{Bool, Mean, Number};
+use crate::ops::hot::same_bits;
+use crate::ops::number::{Mean, Number};
 use crate::ops::order::Ordered;
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::DType;
 use crate::update::fused::fused_lines;
 use crate::update::fused_short_rows::{fused_rows_of_any_length, fused_short_rows};
-use crate::update::row_pairs::{Loop, Rows, each};
+use crate::update::row_pairs::{Cold, Loop, Rows, each};
 use crate::walk::line::LineLoop;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -49,7 +51,7 @@ unsafe fn rows<J: Join>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
     // `each`.
     unsafe {
-        each::<J::Cell, J::Value, J::Wide>(
+        each::<J, J::Cell, J::Value, J::Wide>(
             rows,
             #[inline(always)]
             |_, cell, value| J::join(cell, value),
@@ -97,13 +99,13 @@ pub(crate) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
             _ => Loops::of::<Overwrite<[u64; 2]>>(),
         },
         Combine::Sum => {
-            for_dtype!(dtype, T => Loops::of::<Sum<T>>(), complex C => Loops::of::<Sum<C>>())
+            for_dtype!(same_bits(dtype), T => Loops::of::<Sum<T>>(), complex C => Loops::of::<Sum<C>>())
         }
         Combine::Prod => {
-            for_dtype!(dtype, T => Loops::of::<Prod<T>>(), complex C => Loops::of::<Prod<C>>())
+            for_dtype!(same_bits(dtype), T => Loops::of::<Prod<T>>(), complex C => Loops::of::<Prod<C>>())
         }
         Combine::Sub => {
-            for_dtype!(dtype, T => Loops::of::<Sub<T>>(), complex C => Loops::of::<Sub<C>>())
+            for_dtype!(same_bits(dtype), T => Loops::of::<Sub<T>>(), complex C => Loops::of::<Sub<C>>())
         }
         Combine::Div => {
             for_dtype!(dtype, T => Loops::of::<Div<T>>(), complex C => Loops::of::<Div<C>>())
@@ -193,7 +195,7 @@ unsafe fn widen<T: Number>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
     // `each`.
     unsafe {
-        each::<T::Acc, T, T::Acc>(
+        each::<Cold, T::Acc, T, T::Acc>(
             rows,
             #[inline(always)]
             |_, cell, value| *cell = value,
@@ -221,14 +223,14 @@ unsafe fn finish<T: Number>(rows: &Rows<'_>, means: Option<(Mean, &[u64])>) {
     // of `each`.
     unsafe {
         match means {
-            Some((mean, counts)) => each::<T, T::Acc, T::Acc>(
+            Some((mean, counts)) => each::<Cold, T, T::Acc, T::Acc>(
                 rows,
                 #[inline(always)]
                 |row, cell, sum| {
                     *cell = T::narrow(mean.of::<T>(sum, counts[row]));
                 },
             ),
-            None => each::<T, T::Acc, T>(
+            None => each::<Cold, T, T::Acc, T>(
                 rows,
                 #[inline(always)]
                 |_, cell, sum| *cell = sum,
@@ -250,7 +252,7 @@ unsafe fn clear_equal<T: Number + PartialEq>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
     // `each`.
     unsafe {
-        each::<T, T, T>(
+        each::<Cold, T, T, T>(
             rows,
             #[inline(always)]
             |_, cell, start| {

@@ -68,6 +68,15 @@ pub(crate) unsafe fn fused_line<J: Join>(line: &Line<'_>) -> bool {
             return owned_line::<J>(line);
         }
         let line = &if own { line.of_part() } else { *line };
+        if !J::HOT {
+            let dense = dense && line.step.dst == 0 && line.term.dst == cell;
+            return match line.narrow {
+                true if dense => dense_rows::<J, i32>(line, Baseline),
+                false if dense => dense_rows::<J, i64>(line, Baseline),
+                true => strided_line::<J, i32>(line),
+                false => strided_line::<J, i64>(line),
+            };
+        }
         match (line.narrow, line.step.dst, line.term.dst) {
             (true, 0, to) if dense && to == cell => dense_line::<J, i32>(line),
             (false, 0, to) if dense && to == cell => dense_line::<J, i64>(line),
@@ -379,7 +388,7 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     let (cell, value) = (size_of::<J::Cell>(), size_of::<J::Value>());
     // Of others it is not worth the code: of rare reductions, and of elements whose conversion
     // takes longer.
-    let common = J::CHAINS > 0 && cell == value && matches!(cell, 4 | 8);
+    let common = J::HOT && J::CHAINS > 0 && cell == value && matches!(cell, 4 | 8);
     let dense = line.step.dst == 0
         && line.term.dst == cell.cast_signed()
         && line.step.src == value.cast_signed();

@@ -51,6 +51,7 @@ struct Short<J, const N: usize>(PhantomData<J>);
 impl<J: Join, const N: usize> Join for Short<J, N> {
     const LEN: usize = N;
     const CHAINS: usize = J::CHAINS;
+    const HOT: bool = J::HOT;
     type Cell = [J::Cell; N];
     type Value = [J::Value; N];
     type Wide = [J::Value; N];

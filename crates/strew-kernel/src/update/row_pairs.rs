@@ -5,10 +5,11 @@
 //!     each(i, left[left_at[i] + coordinate], convert(right[right_at[i] + coordinate]))
 //! ```
 //!
-//! The window decides the variant: none (single elements), one dense axis of up to 64 elements
-//! (unrolled pieces of 16, 8, 4, 2 and 1; up to 8 elements where types are converted eight at a
-//! time), or any number of axes. All variants visit the elements in the same order. Rows are
-//! prefetched ahead, because hardware cannot predict indexed addresses.
+//! The window decides the variant of a [hot](crate::ops::hot) loop: none (single elements), one
+//! dense axis of up to 64 elements (unrolled pieces of 16, 8, 4, 2 and 1; up to 8 elements where
+//! types are converted eight at a time), or any number of axes. A cold loop has the last variant
+//! alone. All variants visit the elements in the same order. Rows are prefetched ahead, because
+//! hardware cannot predict indexed addresses.
 //!
 //! Cost: one read of every right element, one read and one write of every left element, and 8 bytes
 //! of offset for each row and side that is not evenly spaced.
@@ -26,6 +27,7 @@
 
 use crate::cpu::isa::{Isa, turn_by_turn};
 use crate::cpu::prefetch::prefetch;
+use crate::ops::combine::Join;
 use crate::ops::number::Convert;
 use crate::walk::offsets::{At, Dim, PrefetchHints};
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -52,6 +54,30 @@ pub(crate) struct Rows<'a> {
 /// not overlap each other, nor any right element.
 pub(crate) type Loop = unsafe fn(&Rows<'_>);
 
+/// Which forms a loop has.
+pub(crate) trait Form {
+    /// Forms for single elements and short rows, unrolled, and AVX-512.
+    const HOT: bool;
+    /// Cells are met once: short rows have no form at all.
+    const ONCE: bool = false;
+    /// Rows are stored whole, whichever of their elements have changed.
+    const WHOLE: bool;
+}
+
+impl<J: Join> Form for J {
+    const HOT: bool = J::HOT;
+    const WHOLE: bool = J::SELECTS;
+}
+
+/// One form: for what moves each cell once.
+pub(crate) struct Cold;
+
+impl Form for Cold {
+    const HOT: bool = false;
+    const ONCE: bool = true;
+    const WHOLE: bool = false;
+}
+
 /// Runs `each(row, left element, converted right element)` over all pairs of rows, in order.
 ///
 /// Everything from here to the elements must be inlined, closures included. A function that is not
@@ -60,12 +86,17 @@ pub(crate) type Loop = unsafe fn(&Rows<'_>);
 /// # Safety
 /// As for [`Loop`], with element types `L` and `R`.
 #[inline(always)]
-pub(crate) unsafe fn each<L: Copy, R: Convert<W>, W: Copy>(
+pub(crate) unsafe fn each<F: Form, L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
     each: impl Fn(usize, &mut L, W),
 ) {
-    // SAFETY: the caller keeps the contract of this function, which is that of `nest`.
-    vectorized!(|isa| unsafe { nest::<L, R, W>(rows, isa, &each) });
+    if F::HOT {
+        // SAFETY: the caller keeps the contract of this function, which is that of `nest`.
+        vectorized!(|isa| unsafe { nest::<F, L, R, W>(rows, isa, &each) });
+    } else {
+        // SAFETY: the same.
+        vectorized_twice!(|isa| unsafe { nest::<F, L, R, W>(rows, isa, &each) });
+    }
 }
 
 /// [`each`], to be compiled for one instruction set. One function, because all of it is inlined.
@@ -73,68 +104,120 @@ pub(crate) unsafe fn each<L: Copy, R: Convert<W>, W: Copy>(
 /// # Safety
 /// As for [`each`].
 #[inline(always)]
-unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
+unsafe fn nest<F: Form, L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
     isa: impl Isa,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    let dense = |dim: &Dim| {
-        dim.left == size_of::<L>().cast_signed() && dim.right == size_of::<R>().cast_signed()
-    };
     // SAFETY: the caller promises every element that the rows reach; the arms pass on the window
     // that they match.
     unsafe {
         match *rows.window {
-            [] => singles::<L, R, W>(rows, isa, each),
-            [ref dim] if dense(dim) && (dim.len <= 8 || (dim.len <= 64 && !R::EIGHT)) => {
-                pieces::<L, R, W>(rows, dim.len, each);
-            }
-            [ref outer @ .., ref inner] => {
-                // Rows that are not contiguous are not prefetched.
-                let whole = outer.is_empty() && inner.right == size_of::<R>().cast_signed();
-                let bytes = |size: usize| if whole { inner.len * size } else { 0 };
-                let prefetchers = [
-                    rows.prefetcher_left(bytes(size_of::<L>())),
-                    rows.prefetcher_right(bytes(size_of::<R>())),
-                ];
-                let fetches = rows.fetches();
-                for (i, &l) in rows.left_at.iter().enumerate() {
-                    if fetches {
-                        fetch_one(&prefetchers, i);
-                    }
-                    let r = rows.right_at.get(i);
-                    // `outer_offsets` visits coordinates of the window only, and each stretch
-                    // covers the innermost axis.
-                    outer_offsets(
-                        outer,
-                        #[inline(always)]
-                        |left_extra, right_extra| {
-                            let left = rows.left.offset(l + left_extra);
-                            let right = rows.right.offset(r + right_extra);
-                            if dense(inner) {
-                                let left =
-                                    std::slice::from_raw_parts_mut(left.cast::<L>(), inner.len);
-                                let right =
-                                    std::slice::from_raw_parts(right.cast::<R>(), inner.len);
-                                pairs(
-                                    left,
-                                    right,
-                                    isa,
-                                    #[inline(always)]
-                                    |a, b| each(i, a, b),
-                                );
-                            } else {
-                                for k in 0..inner.len.cast_signed() {
-                                    let value = right.offset(k * inner.right).cast::<R>().read();
-                                    let cell = &mut *left.offset(k * inner.left).cast::<L>();
-                                    each(i, cell, value.convert());
-                                }
-                            }
-                        },
-                    );
+            [] => match is_short::<F, _>(isa) {
+                false => singles::<L, R, W>(rows, isa, each),
+                true => single_rows::<L, R, W>(rows, each),
+            },
+            [ref dim]
+                if !F::ONCE
+                    && is_dense::<L, R>(dim)
+                    && (dim.len <= 8 || (dim.len <= 64 && !R::EIGHT)) =>
+            {
+                match is_short::<F, _>(isa) {
+                    false => pieces::<F, L, R, W>(rows, dim.len, isa, each),
+                    true => short_rows::<F, L, R, W>(rows, dim.len, isa, each),
                 }
             }
+            [ref outer @ .., ref inner] => stretches::<F, L, R, W>(rows, outer, inner, isa, each),
         }
+    }
+}
+
+/// Whether a loop has one form for an instruction set.
+#[inline(always)]
+fn is_short<F: Form, I: Isa>(_: I) -> bool {
+    !F::HOT || I::BARE
+}
+
+#[inline(always)]
+fn is_dense<L, R>(dim: &Dim) -> bool {
+    dim.left == size_of::<L>().cast_signed() && dim.right == size_of::<R>().cast_signed()
+}
+
+/// Rows along any number of axes, one stretch of the innermost axis after the other.
+///
+/// # Safety
+/// As for [`each`], with a window of these axes.
+#[inline(always)]
+unsafe fn stretches<F: Form, L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    outer: &[Dim],
+    inner: &Dim,
+    isa: impl Isa,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    // Rows that are not contiguous are not prefetched.
+    let whole = outer.is_empty() && inner.right == size_of::<R>().cast_signed();
+    let bytes = |size: usize| if whole { inner.len * size } else { 0 };
+    let prefetchers = [
+        rows.prefetcher_left(bytes(size_of::<L>())),
+        rows.prefetcher_right(bytes(size_of::<R>())),
+    ];
+    let fetches = rows.fetches();
+    for (i, &l) in rows.left_at.iter().enumerate() {
+        if fetches {
+            fetch_one(&prefetchers, i);
+        }
+        let r = rows.right_at.get(i);
+        outer_offsets(
+            outer,
+            is_short::<F, _>(isa),
+            #[inline(always)]
+            |left_extra, right_extra| {
+                // SAFETY: the caller promises every element; these are coordinates of the window,
+                // and each stretch covers the innermost axis.
+                unsafe {
+                    let left = rows.left.offset(l + left_extra);
+                    let right = rows.right.offset(r + right_extra);
+                    if is_dense::<L, R>(inner) {
+                        stretch::<F, L, R, W>(i, left.cast(), right.cast(), inner.len, isa, each);
+                    } else {
+                        for k in 0..inner.len.cast_signed() {
+                            let value = right.offset(k * inner.right).cast::<R>().read();
+                            let cell = &mut *left.offset(k * inner.left).cast::<L>();
+                            each(i, cell, value.convert());
+                        }
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// `len` elements of row `i`, one after the other on both sides.
+///
+/// # Safety
+/// Both sides hold that many elements, as for [`each`].
+#[inline(always)]
+unsafe fn stretch<F: Form, L: Copy, R: Convert<W>, W: Copy>(
+    i: usize,
+    left: *mut L,
+    right: *const R,
+    len: usize,
+    isa: impl Isa,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    // SAFETY: the caller promises `len` elements on both sides.
+    unsafe {
+        if !R::EIGHT && stores_whole::<F, L, _>(isa) {
+            return row::<L, R, W, true>(i, len, left, right, each);
+        }
+        pairs(
+            std::slice::from_raw_parts_mut(left, len),
+            std::slice::from_raw_parts(right, len),
+            isa,
+            #[inline(always)]
+            |a, b| each(i, a, b),
+        );
     }
 }
 
@@ -264,6 +347,63 @@ unsafe fn cell<L>(left: *mut u8, left_at: &[isize], i: usize) -> *mut L {
     unsafe { left.offset(*left_at.get_unchecked(i)).cast() }
 }
 
+/// Whether all elements of a row are stored, whichever have changed.
+#[inline(always)]
+fn stores_whole<F: Form, L, I: Isa>(_: I) -> bool {
+    F::WHOLE && I::SLOW_MASKS && size_of::<L>() >= 4
+}
+
+/// Row `i` in pieces.
+///
+/// # Safety
+/// Both sides hold `len` elements, as for [`each`].
+#[inline(always)]
+unsafe fn row<L: Copy, R: Convert<W>, W: Copy, const WHOLE: bool>(
+    i: usize,
+    len: usize,
+    left: *mut L,
+    right: *const R,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    let mut done = 0;
+    // SAFETY: the caller promises `len` elements on both sides, which the pieces together have.
+    unsafe {
+        while size_of::<L>() == 1 && len - done >= 32 {
+            piece::<L, R, W, 32, WHOLE>(i, left.add(done), right.add(done), each);
+            done += 32;
+            turn_by_turn();
+        }
+        while len - done >= 16 {
+            piece::<L, R, W, 16, WHOLE>(i, left.add(done), right.add(done), each);
+            done += 16;
+            turn_by_turn();
+        }
+        rest::<L, R, W, WHOLE>(i, len, left.add(done), right.add(done), each);
+    }
+}
+
+/// Rows of one element, by a short loop.
+///
+/// # Safety
+/// As for [`each`], if there is no window.
+#[inline(always)]
+unsafe fn single_rows<L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    let (left, right, ahead) = (rows.left, rows.right, rows.ahead);
+    for (i, &at) in rows.left_at.iter().enumerate() {
+        if i % STRIDE == 0 {
+            ahead.prefetch(i);
+        }
+        // SAFETY: the caller promises every element that the rows reach.
+        unsafe {
+            let value = right.offset(rows.right_at.get(i)).cast::<R>().read();
+            each(i, &mut *left.offset(at).cast::<L>(), value.convert());
+        }
+    }
+}
+
 /// Rows of one element.
 ///
 /// # Safety
@@ -322,15 +462,61 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
+/// [`pieces`] by a short loop.
+///
+/// # Safety
+/// As for [`pieces`].
+#[inline(always)]
+unsafe fn short_rows<F: Form, L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    len: usize,
+    isa: impl Isa,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    let prefetchers = [
+        rows.prefetcher_left(len * size_of::<L>()),
+        rows.prefetcher_right(len * size_of::<R>()),
+    ];
+    let fetches = rows.fetches();
+    // Local copies: a field of `rows` would be read again after every write.
+    let (left, left_at, right, ahead) = (rows.left, rows.left_at, rows.right, rows.ahead);
+    let (listed, first, step) = match rows.right_at {
+        At::Each(right_at) => (right_at, 0, 0),
+        At::Steps(first, step) => (left_at, first, step),
+    };
+    let steps = matches!(rows.right_at, At::Steps(..));
+    for (i, (&at, &from)) in left_at.iter().zip(listed).enumerate() {
+        if i % STRIDE == 0 {
+            ahead.prefetch(i);
+            if fetches {
+                fetch_stride(&prefetchers, i);
+            }
+        }
+        let from = match steps {
+            true => first + i.cast_signed() * step,
+            false => from,
+        };
+        // SAFETY: the caller promises `len` elements on both sides of every row.
+        unsafe {
+            let (left, right) = (left.offset(at).cast(), right.offset(from).cast());
+            match stores_whole::<F, L, _>(isa) {
+                true => row::<L, R, W, true>(i, len, left, right, each),
+                false => row::<L, R, W, false>(i, len, left, right, each),
+            }
+        }
+    }
+}
+
 /// Short dense rows: pieces of 16, 8, 4, 2 and 1 elements, the same for all rows. A loop over the
 /// last few elements would take longer than they do.
 ///
 /// # Safety
 /// As for [`each`], if that is what the window is.
 #[inline(always)]
-unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
+unsafe fn pieces<F: Form, L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
     len: usize,
+    isa: impl Isa,
     each: &impl Fn(usize, &mut L, W),
 ) {
     let prefetchers = [
@@ -352,13 +538,10 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
             #[inline(always)]
             |i, left, right| {
                 let (left, right) = (left.cast::<L>(), right.cast::<R>());
-                let mut done = 0;
-                while len - done >= 16 {
-                    piece::<L, R, W, 16, false>(i, left.add(done), right.add(done), each);
-                    done += 16;
-                    turn_by_turn();
+                match stores_whole::<F, L, _>(isa) {
+                    true => row::<L, R, W, true>(i, len, left, right, each),
+                    false => row::<L, R, W, false>(i, len, left, right, each),
                 }
-                rest::<L, R, W, false>(i, len, left.add(done), right.add(done), each);
             },
         );
     }
@@ -516,12 +699,13 @@ fn strides(count: usize, look: impl Fn(usize), mut each: impl FnMut(usize)) {
     }
 }
 
-/// Calls `each` with both sides' byte offsets of every coordinate of the outer axes.
+/// Calls `each` with both sides' byte offsets of every coordinate of the outer axes. `once`: the
+/// call is compiled once, not once for each number of axes.
 #[inline(always)]
-fn outer_offsets(outer: &[Dim], mut each: impl FnMut(isize, isize)) {
+fn outer_offsets(outer: &[Dim], once: bool, mut each: impl FnMut(isize, isize)) {
     match outer {
-        [] => each(0, 0),
-        [one] => {
+        [] if !once => each(0, 0),
+        [one] if !once => {
             for k in 0..one.len.cast_signed() {
                 each(k * one.left, k * one.right);
             }

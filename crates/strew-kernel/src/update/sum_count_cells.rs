@@ -16,7 +16,7 @@ use crate::ops::combine::Join;
 use crate::ops::number::{Mean, Number};
 use crate::tensor::{DType, DynTensor, DynViewMut};
 use crate::update::dispatch::Loops;
-use crate::update::row_pairs::{Rows, each};
+use crate::update::row_pairs::{Cold, Rows, each};
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use half::{bf16, f16};
 use num_complex::Complex32;
@@ -127,6 +127,7 @@ struct SumCountJoin<T>(PhantomData<T>);
 impl<T: Countable> Join for SumCountJoin<T> {
     // Both fields wait for the cell's last write, so keeping the cell in a register gains more.
     const CHAINS: usize = 12;
+    const HOT: bool = T::SUM;
     type Cell = Cell<T>;
     type Value = T;
     type Wide = T::Acc;
@@ -197,7 +198,7 @@ pub fn sum_count_table(dst: &mut DynViewMut<'_>, goes_on: bool) -> Result<DynTen
 unsafe fn begin<T: Countable>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps the contract of `each` for these element types.
     unsafe {
-        each::<Cell<T>, T, T::Acc>(
+        each::<Cold, Cell<T>, T, T::Acc>(
             rows,
             #[inline(always)]
             |_, cell, sum| {
@@ -244,7 +245,7 @@ pub fn divide(table: &DynTensor, dst: &mut DynViewMut<'_>, mean: Mean) {
 unsafe fn finish<T: Countable>(rows: &Rows<'_>, mean: Mean) {
     // SAFETY: the caller keeps the contract of `each` for these element types.
     unsafe {
-        each::<T, Cell<T>, Cell<T>>(
+        each::<Cold, T, Cell<T>, Cell<T>>(
             rows,
             #[inline(always)]
             |_, element, cell| {

@@ -18,7 +18,7 @@ use crate::runtime::machine::WAKE;
 use crate::runtime::threads::{Team, available};
 use crate::tensor::{DType, DynTensor, DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
-use crate::update::row_pairs::{Rows, each};
+use crate::update::row_pairs::{Cold, Rows, each};
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
@@ -225,7 +225,7 @@ impl Pairs {
                 }
                 None => {
                     let found = Cell::new(false);
-                    each::<B, B, B>(&self.rows(&self.window), |_, cell, value| {
+                    each::<Cold, B, B, B>(&self.rows(&self.window), |_, cell, value| {
                         if *cell == unset {
                             *cell = value;
                             found.set(true);
@@ -284,7 +284,7 @@ impl Pairs {
         // SAFETY: the caller promises a window of valid elements of type `B` on both sides that do
         // not overlap.
         unsafe {
-            each::<B, B, B>(
+            each::<Cold, B, B, B>(
                 &self.rows(&self.window),
                 #[inline(always)]
                 |_, cell, value| *cell = if value == unset { *cell } else { value },
