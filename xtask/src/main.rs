@@ -5,6 +5,7 @@ mod bandwidth;
 mod bench;
 mod check;
 mod conformance;
+mod families;
 mod fuzz;
 mod imports;
 mod package;

@@ -100,7 +100,17 @@ impl<'m> Crew<'m> {
         pieces: impl IntoIterator<Item = T>,
         work: impl Fn(T, Worker<'_>) -> Result<R, Fault> + Sync,
     ) -> Result<Vec<R>, Fault> {
-        let pieces: Vec<T> = pieces.into_iter().collect();
+        self.share(pieces.into_iter().collect(), &work)
+    }
+
+    /// [`each`](Self::each), with one copy of the work. It would be compiled into each place that
+    /// calls it, and a call for a piece costs nothing.
+    #[inline(never)]
+    fn share<T: Send, R: Send>(
+        &self,
+        pieces: Vec<T>,
+        work: &(dyn Fn(T, Worker<'_>) -> Result<R, Fault> + Sync),
+    ) -> Result<Vec<R>, Fault> {
         let mut done: Vec<Option<Result<R, Fault>>> = Vec::new();
         done.resize_with(pieces.len(), || None);
         let pairs = pieces.into_iter().zip(&mut done);
@@ -140,6 +150,22 @@ pub fn each_piece<P: Send>(
     visible: bool,
     total: usize,
     work: impl Fn(&mut P, &mut dyn FnMut(usize) -> bool) -> Result<bool, Problem> + Sync,
+) -> Result<(), Problem> {
+    pass(pieces, threads, visible, total, &work)
+}
+
+/// The work of one piece of a pass.
+type Work<'w, P> =
+    &'w (dyn Fn(&mut P, &mut dyn FnMut(usize) -> bool) -> Result<bool, Problem> + Sync);
+
+/// [`each_piece`], compiled once for each type of pieces.
+#[inline(never)]
+fn pass<P: Send>(
+    pieces: Vec<P>,
+    threads: usize,
+    visible: bool,
+    total: usize,
+    work: Work<'_, P>,
 ) -> Result<(), Problem> {
     let watch = Watch::take();
     let threads = if pieces.len() > 1 { threads } else { 1 };

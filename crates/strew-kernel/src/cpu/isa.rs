@@ -1,19 +1,21 @@
 //! One plain loop, compiled for each instruction set and chosen at run time.
 //!
+//! A version of a loop is a function of the module that the loop is in, so that the compiler's units
+//! of work share them out.
+//!
 //! # Unsafe
 //!
 //! - Buys: no unrolled copy of a short loop; a line that bypasses the caches in one or two writes
 //! - Measured: left to the compiler: the command-line tool has 819 KB more; rows of 32 to 64
 //!   float32 elements in a cache 1.05 to 1.10; lines in pieces of 16 bytes, in C on an Intel
 //!   server: W2c 1.04
-//! - Holds: the barrier is no instruction; a token proves the instruction set; 64 bytes from the
+//! - Holds: the barrier is no instruction; what runs is what this computer has; 64 bytes from the
 //!   start of a line
 
 use crate::cpu::LINE;
 use crate::cpu::nontemporal::write_past_caches;
 use crate::error::Problem;
 use crate::runtime::settings::{ISA, read};
-use fearless_simd::Level;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::_mm256_loadu_si256;
 #[cfg(target_arch = "x86_64")]
@@ -24,6 +26,32 @@ use std::arch::x86_64::_mm512_loadu_si512;
 use std::arch::x86_64::_mm512_stream_si512;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Passes the features that loops of an instruction set are compiled with to another macro.
+#[cfg(target_arch = "x86_64")]
+macro_rules! with_features {
+    (avx2: $then:ident! $($rest:tt)*) => {
+        $then! { ["avx2" "bmi1" "bmi2" "f16c" "fma" "lzcnt" "movbe" "popcnt"] $($rest)* }
+    };
+    (avx512: $then:ident! $($rest:tt)*) => {
+        $then! {
+            [
+                "avx512bitalg" "avx512bw" "avx512cd" "avx512dq" "avx512f" "avx512ifma"
+                "avx512vbmi" "avx512vbmi2" "avx512vl" "avx512vnni" "avx512vpopcntdq"
+                "bmi1" "bmi2" "f16c" "fma" "lzcnt" "movbe" "popcnt"
+            ]
+            $($rest)*
+        }
+    };
+}
+
+/// Whether this computer has all features.
+#[cfg(target_arch = "x86_64")]
+macro_rules! detected {
+    ([$($feature:tt)+]) => {
+        $(is_x86_feature_detected!($feature))&&+
+    };
+}
 
 /// The instruction sets that loops are compiled for, each with what the ones before it have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,20 +81,13 @@ impl InstructionSet {
     /// The best one that this computer has.
     #[must_use]
     pub fn of_machine() -> Self {
-        Self::of(Level::new())
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn of(level: Level) -> Self {
-        match level {
-            Level::Avx512(_) => Self::Avx512,
-            Level::Avx2(_) => Self::Avx2,
-            _ => Self::Baseline,
+        #[cfg(target_arch = "x86_64")]
+        if with_features!(avx2: detected!) {
+            return match with_features!(avx512: detected!) {
+                true => Self::Avx512,
+                false => Self::Avx2,
+            };
         }
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn of(_: Level) -> Self {
         Self::Baseline
     }
 
@@ -123,27 +144,20 @@ fn from_environment() -> Option<InstructionSet> {
     *SET.get_or_init(|| read(ISA, InstructionSet::parse).ok().flatten())
 }
 
-/// The instruction set that loops run with.
-#[must_use]
-pub fn instruction_set() -> InstructionSet {
-    InstructionSet::of(level())
-}
-
-/// A proof that the computer has the instruction set that loops run with.
+/// The instruction set that loops run with. The computer has it.
 ///
 /// Not inlined: it is asked once per block of rows, in hundreds of places.
+#[must_use]
 #[inline(never)]
-pub(crate) fn level() -> Level {
+pub fn instruction_set() -> InstructionSet {
     if CHOSEN.load(Ordering::Relaxed) == 0 {
         // It fails for none that the computer lacks, and the setting was checked.
         let _ = set_instruction_set(None);
     }
-    let machine = Level::new();
     match CHOSEN.load(Ordering::Relaxed) {
-        1 => Level::baseline(),
-        #[cfg(target_arch = "x86_64")]
-        2 => machine.as_avx2().map_or(machine, Level::Avx2),
-        _ => machine,
+        3 => InstructionSet::Avx512,
+        2 => InstructionSet::Avx2,
+        _ => InstructionSet::Baseline,
     }
 }
 
@@ -181,17 +195,21 @@ pub(crate) struct Avx2(());
 pub(crate) struct Avx512(());
 
 #[cfg(target_arch = "x86_64")]
-impl From<fearless_simd::Avx2> for Avx2 {
+impl Avx2 {
+    /// # Safety
+    /// The computer has AVX2 and what comes with it.
     #[inline(always)]
-    fn from(_: fearless_simd::Avx2) -> Self {
+    pub(crate) unsafe fn there() -> Self {
         Self(())
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-impl From<fearless_simd::Avx512> for Avx512 {
+impl Avx512 {
+    /// # Safety
+    /// The computer has AVX-512 and what comes with it.
     #[inline(always)]
-    fn from(_: fearless_simd::Avx512) -> Self {
+    pub(crate) unsafe fn there() -> Self {
         Self(())
     }
 }
@@ -245,31 +263,42 @@ pub(crate) fn turn_by_turn() {
     }
 }
 
+/// Evaluates `$work` in a function that is compiled with some features.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled_with {
+    ([$($feature:tt)+] $name:ident, $isa_type:ident, |$isa:tt| $work:expr) => {{
+        $(#[target_feature(enable = $feature)])+
+        fn $name<R>(work: impl FnOnce($crate::cpu::isa::$isa_type) -> R) -> R {
+            // SAFETY: whoever calls this function has a computer with these features.
+            work(unsafe { $crate::cpu::isa::$isa_type::there() })
+        }
+        #[allow(unused_unsafe)] // The caller may be in such a block.
+        // SAFETY: this is the instruction set that loops run with, so the computer has its features.
+        let made = unsafe {
+            $name(
+                #[inline(always)]
+                |$isa: $crate::cpu::isa::$isa_type| $work,
+            )
+        };
+        made
+    }};
+}
+
 /// Evaluates `$work` compiled for AVX-512, for AVX2 and for the baseline, whichever this computer
 /// has, with `$isa` standing for it. What it calls must be inlined to profit. No two versions
 /// differ in a bit: vectors of another width do the same arithmetic, and nothing is contracted into
 /// fused multiply-adds.
 macro_rules! vectorized {
-    (|$isa:pat_param| $work:expr) => {{
-        match $crate::cpu::isa::level() {
+    (|$isa:tt| $work:expr) => {{
+        match $crate::cpu::isa::instruction_set() {
             #[cfg(target_arch = "x86_64")]
-            fearless_simd::Level::Avx512(token) => fearless_simd::Simd::vectorize(
-                token,
-                #[inline(always)]
-                || {
-                    let $isa = $crate::cpu::isa::Avx512::from(token);
-                    $work
-                },
-            ),
+            $crate::cpu::isa::InstructionSet::Avx512 => {
+                with_features!(avx512: compiled_with! vectorize_avx512, Avx512, |$isa| $work)
+            }
             #[cfg(target_arch = "x86_64")]
-            fearless_simd::Level::Avx2(token) => fearless_simd::Simd::vectorize(
-                token,
-                #[inline(always)]
-                || {
-                    let $isa = $crate::cpu::isa::Avx2::from(token);
-                    $work
-                },
-            ),
+            $crate::cpu::isa::InstructionSet::Avx2 => {
+                with_features!(avx2: compiled_with! vectorize_avx2, Avx2, |$isa| $work)
+            }
             _ => {
                 let $isa = $crate::cpu::isa::Baseline;
                 $work
@@ -280,21 +309,12 @@ macro_rules! vectorized {
 
 /// As [`vectorized`], without a version for AVX-512: it gains less than a tenth there.
 macro_rules! vectorized_twice {
-    (|$isa:pat_param| $work:expr) => {{
-        #[cfg(target_arch = "x86_64")]
-        let token = $crate::cpu::isa::level().as_avx2();
-        #[cfg(not(target_arch = "x86_64"))]
-        let token: Option<()> = None;
-        match token {
+    (|$isa:tt| $work:expr) => {{
+        match $crate::cpu::isa::instruction_set() {
             #[cfg(target_arch = "x86_64")]
-            Some(token) => fearless_simd::Simd::vectorize(
-                token,
-                #[inline(always)]
-                || {
-                    let $isa = $crate::cpu::isa::Avx2::from(token);
-                    $work
-                },
-            ),
+            $crate::cpu::isa::InstructionSet::Avx512 | $crate::cpu::isa::InstructionSet::Avx2 => {
+                with_features!(avx2: compiled_with! vectorize_avx2, Avx2, |$isa| $work)
+            }
             _ => {
                 let $isa = $crate::cpu::isa::Baseline;
                 $work

@@ -126,11 +126,29 @@ impl Team {
     ) {
         let mut pieces = pieces.into_iter();
         let mine = pieces.next();
+        let mut first = Some(first);
+        let mut first = |piece| {
+            if let Some(first) = first.take() {
+                first(piece);
+            }
+        };
+        self.spread(pieces.collect(), mine, &mut first, &other);
+    }
+
+    /// [`share`](Self::share), with one copy of the work: it would be compiled into each place that
+    /// calls it, and a call for a piece costs nothing.
+    #[inline(never)]
+    fn spread<T: Send>(
+        &self,
+        pieces: Vec<T>,
+        mine: Option<T>,
+        first: &mut dyn FnMut(T),
+        other: &(dyn Fn(T) + Sync),
+    ) {
         match self {
             // Who runs where in somebody else's pool is not ours to say.
             Self::Callers => rayon::in_place_scope(|scope| {
                 for piece in pieces {
-                    let other = &other;
                     scope.spawn(move |_| alone(|| other(piece)));
                 }
                 if let Some(piece) = mine {
@@ -142,7 +160,7 @@ impl Team {
                 let _given = pins.then(|| own.seats.give());
                 own.pool.in_place_scope(|scope| {
                     for piece in pieces {
-                        let (other, seats) = (&other, &own.seats);
+                        let seats = &own.seats;
                         scope.spawn(move |_| match pins {
                             true => seats.work(|| alone(|| other(piece))),
                             false => alone(|| other(piece)),
@@ -164,8 +182,10 @@ pub fn share<T: Send>(
     pieces: impl IntoIterator<Item = T>,
     work: impl Fn(T) + Sync,
 ) {
+    // As in `spread`.
+    let work: &(dyn Fn(T) + Sync) = &work;
     match (threads > 1).then(|| Team::new(threads)).flatten() {
-        Some(team) => team.share(pieces, &work, &work),
+        Some(team) => team.share(pieces, work, work),
         None => pieces.into_iter().for_each(work),
     }
 }

@@ -29,7 +29,7 @@ pub mod avx2;
 pub mod avx512;
 
 #[cfg(target_arch = "x86_64")]
-use crate::cpu::isa::level;
+use crate::cpu::isa::{InstructionSet, instruction_set};
 #[cfg(target_arch = "x86_64")]
 use crate::tensor::DType;
 use crate::walk::decode::Stretch;
@@ -235,7 +235,7 @@ impl IndexFilter {
 /// Whether the machine has the compress instruction.
 #[cfg(target_arch = "x86_64")]
 fn packs() -> bool {
-    matches!(level(), fearless_simd::Level::Avx512(_))
+    instruction_set() == InstructionSet::Avx512
 }
 
 /// The first address of a dense stretch of `i32` or `i64`, and whether it is `i32`. `None` for any
@@ -270,10 +270,10 @@ fn by_machine(narrow: bool, payload: Payload) -> Option<Narrow> {
             }
         };
     }
-    match level() {
-        fearless_simd::Level::Avx512(_) => Some(kinds!(avx512)),
-        fearless_simd::Level::Avx2(_) => Some(kinds!(avx2)),
-        _ => None,
+    match instruction_set() {
+        InstructionSet::Avx512 => Some(kinds!(avx512)),
+        InstructionSet::Avx2 => Some(kinds!(avx2)),
+        InstructionSet::Baseline => None,
     }
 }
 
