@@ -269,7 +269,7 @@ macro_rules! compiled_with {
     ([$($feature:tt)+] $name:ident, $isa_type:ident, |$isa:tt| $work:expr) => {{
         $(#[target_feature(enable = $feature)])+
         fn $name<R>(work: impl FnOnce($crate::cpu::isa::$isa_type) -> R) -> R {
-            // SAFETY: whoever calls this function has a computer with these features.
+            // SAFETY: the caller has a computer with these features.
             work(unsafe { $crate::cpu::isa::$isa_type::there() })
         }
         #[allow(unused_unsafe)] // The caller may be in such a block.
