@@ -37,7 +37,7 @@ struct Kernel {
     banned: &'static [&'static str],
 }
 
-const KERNELS: [Kernel; 7] = [
+const KERNELS: [Kernel; 6] = [
     Kernel {
         name: "sums of float32 rows, AVX-512",
         symbol: &["16vectorize_avx512", "9row_pairs4each", "3SumfEfff"],
@@ -60,12 +60,6 @@ const KERNELS: [Kernel; 7] = [
         wanted: &[(4, &["vblendvps", "ymm"])],
         // Masked stores took three times as long on processors of AMD.
         banned: &["vmaskmov", "zmm"],
-    },
-    Kernel {
-        name: "sums of float16 rows, AVX-512",
-        symbol: &["16vectorize_avx512", "9row_pairs4each", "3Sum", "3f16EfB"],
-        wanted: &[(4, &["vcvtph2ps"]), (4, &["vaddps", "ymm"])],
-        banned: &["cvtph_ps"],
     },
     Kernel {
         name: "sums of float16 rows, AVX2",

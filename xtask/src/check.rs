@@ -52,9 +52,15 @@ impl Check {
             ];
             run(&mut cargo(clippy))
         });
-        stages.run("lints, some frameworks only", || {
-            for features in ["", "torch"] {
-                let some = ["clippy", "-p", "strew", "--no-default-features"];
+        stages.run("lints, some features only", || {
+            let some = [
+                ("strew", ""),
+                ("strew", "torch"),
+                ("strew-cli", ""),
+                ("strew-cli", "columns"),
+            ];
+            for (package, features) in some {
+                let some = ["clippy", "-p", package, "--no-default-features"];
                 let lints = ["--features", features, "--", "-D", "warnings"];
                 run(cargo(some).args(lints))?;
             }

@@ -30,7 +30,7 @@ use strew::{
 pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
     let wanted = wanted(matches)?;
     aggregate_given::check(matches, &wanted)?;
-    #[cfg(feature = "io")]
+    #[cfg(feature = "columns")]
     if matches.contains_id(crate::aggregate_flags::BY) {
         return crate::by::by(matches, &wanted, options(matches, &wanted)?, json, out);
     }

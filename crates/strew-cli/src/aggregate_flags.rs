@@ -27,15 +27,15 @@ pub(crate) const PERIODS: &str = "periods";
 pub(crate) const METHOD: &str = "method";
 pub(crate) const PARTIAL: &str = "partial";
 pub(crate) const START: &str = "start";
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 pub(crate) const BY: &str = "by";
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 pub(crate) const VALUE: &str = "value";
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 pub(crate) const PLOT: &str = "plot";
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 pub(crate) const FILE: &str = "file";
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 pub(crate) const FORMAT: &str = "format";
 pub(crate) const STATES: &str = "states";
 
@@ -152,7 +152,7 @@ fn array(arg: Arg) -> Arg {
 }
 
 /// Groups by keys.
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 fn of_keys() -> Vec<Arg> {
     vec![
         Arg::new(BY)
@@ -188,7 +188,7 @@ fn of_keys() -> Vec<Arg> {
     ]
 }
 
-#[cfg(not(feature = "io"))]
+#[cfg(not(feature = "columns"))]
 fn of_keys() -> Vec<Arg> {
     Vec::new()
 }

@@ -47,7 +47,7 @@ pub(crate) fn check(matches: &ArgMatches, wanted: &[Aggregate]) -> Result<()> {
         )),
         ((false, false), None) => {
             let mut why = format!("the groups are missing, as in {ARRAYS}");
-            if cfg!(feature = "io") {
+            if cfg!(feature = "columns") {
                 why += &format!(", or of a table {TABLE}");
             }
             Err(Failure::new(why))

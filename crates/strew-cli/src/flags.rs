@@ -73,7 +73,7 @@ pub(crate) fn tensor_columns() -> [Arg; 3] {
 }
 
 /// What was said of columns; only tables use all of it.
-#[cfg_attr(not(feature = "io"), allow(dead_code))]
+#[cfg_attr(not(feature = "columns"), allow(dead_code))]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Columns {
     pub(crate) nulls: Option<Nulls>,
@@ -100,7 +100,7 @@ impl Columns {
     }
 
     /// The flag that only text files understand, if one was given.
-    #[cfg_attr(not(feature = "io"), allow(dead_code))]
+    #[cfg_attr(not(feature = "columns"), allow(dead_code))]
     pub(crate) fn of_text(&self) -> Option<&'static str> {
         match (&self.types[..], &self.missing[..]) {
             ([_, ..], _) => Some("types"),

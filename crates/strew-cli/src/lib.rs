@@ -11,7 +11,7 @@
 mod aggregate;
 mod aggregate_flags;
 mod aggregate_given;
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 mod by;
 mod call;
 mod chunks;
@@ -22,7 +22,7 @@ mod explain;
 mod failure;
 mod families;
 mod flags;
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 mod frames;
 mod help;
 mod interrupt;
@@ -33,7 +33,7 @@ mod manual;
 mod mapped;
 mod ops;
 mod outputs;
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 mod plot;
 mod progress;
 mod read;

@@ -36,7 +36,7 @@ fn groups_of_arrays_are_counted_without_values() {
 }
 
 #[test]
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 fn rows_of_tables_are_counted_without_values() {
     let folder = Folder::new();
     folder.write("t.csv", "key,x\nb,1\na,2\nb,3\n");
@@ -57,7 +57,7 @@ fn rows_of_tables_are_counted_without_values() {
 }
 
 #[test]
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 fn each_of_several_quantiles_is_a_column() {
     let folder = Folder::new();
     folder.write("t.csv", "key,x,y\nb,1,10\na,2,20\nb,3,30\nc,7,70\n");
@@ -73,7 +73,7 @@ fn each_of_several_quantiles_is_a_column() {
 }
 
 #[test]
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 fn words_that_are_no_table_or_index() {
     let folder = Folder::new();
     folder.write("t.csv", "key,x\nb,1\n");
@@ -126,7 +126,7 @@ fn what_is_missing_is_named_with_an_example() {
 }
 
 #[test]
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 fn what_is_missing_of_a_table_is_named() {
     let folder = Folder::new();
     folder.write("t.csv", "key,x\nb,1\na,2\nb,3\n");

@@ -1,6 +1,6 @@
 //! Groups by keys: `strew aggregate --by`.
 
-#![cfg(feature = "io")]
+#![cfg(feature = "columns")]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! Columns of Parquet and Arrow files as tensors of calls.
 
-#![cfg(feature = "io")]
+#![cfg(feature = "columns")]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! Tables of the shell: what a CSV column is, several files, folders, standard input.
 
-#![cfg(feature = "io")]
+#![cfg(feature = "columns")]
 
 mod common;
 

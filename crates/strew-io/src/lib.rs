@@ -12,7 +12,7 @@
 //! | dictionary of one of these | its values |
 //! | fixed-size list of one of these | one more axis |
 //!
-//! A [`ZarrArray`] is an array of a Zarr hierarchy.
+//! A [`ZarrArray`] is an array of a Zarr hierarchy, with the feature `zarr`.
 //!
 //! A missing value is an error unless [`Missing`] says otherwise.
 //!
@@ -39,6 +39,7 @@ mod parquet_file;
 mod rows;
 mod table;
 mod words;
+#[cfg_attr(not(feature = "zarr"), path = "no_zarr.rs")]
 mod zarr;
 
 pub use cells::Cell;

@@ -5,9 +5,9 @@
 //! they claim is checked against the file's length before memory is taken or mapped. The length of
 //! standard input is not known: what its header claims must fit the memory limit.
 
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 mod columns;
-#[cfg(not(feature = "io"))]
+#[cfg(not(feature = "columns"))]
 #[path = "no_columns.rs"]
 mod columns;
 mod npy;
@@ -15,16 +15,16 @@ mod npz;
 mod safetensors;
 mod series;
 pub(crate) mod stdin;
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 mod tables;
 
 pub(crate) use columns::{Nulls, treat, write_folder, write_table};
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 pub(crate) use columns::{failure as columns_failure, table_of_arrays};
 pub(crate) use npy::write_header as write_npy_header;
 pub(crate) use safetensors::dtype_of as safetensors_dtype;
 pub(crate) use series::{Series, files};
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 pub(crate) use tables::{Tables, names_of};
 
 use crate::failure::{Failure, Result};
@@ -50,7 +50,7 @@ enum Storage {
     Owned(DynTensor),
     Left(Left),
     /// It stays in its file, too.
-    #[cfg_attr(not(feature = "io"), allow(dead_code))]
+    #[cfg_attr(not(feature = "columns"), allow(dead_code))]
     Column(Column),
 }
 
@@ -218,7 +218,7 @@ impl Format {
     ];
 
     /// Whether its files hold columns.
-    #[cfg(feature = "io")]
+    #[cfg(feature = "columns")]
     pub(crate) fn is_table(self) -> bool {
         matches!(self, Self::Parquet | Self::Arrow | Self::Csv | Self::Tsv)
     }
@@ -227,8 +227,11 @@ impl Format {
     pub(crate) fn of_result(name: &str) -> Option<Self> {
         let is_written = |format: &Self| match format {
             Self::Npy | Self::Npz | Self::Safetensors => true,
-            Self::Parquet | Self::Csv | Self::Zarr => cfg!(feature = "io"),
-            Self::Arrow => cfg!(feature = "io") && !name.to_ascii_lowercase().ends_with(".arrows"),
+            Self::Parquet | Self::Csv => cfg!(feature = "columns"),
+            Self::Zarr => cfg!(feature = "zarr"),
+            Self::Arrow => {
+                cfg!(feature = "columns") && !name.to_ascii_lowercase().ends_with(".arrows")
+            }
             Self::Tsv => false,
         };
         let packed = [".gz", ".zst"]
@@ -304,7 +307,7 @@ impl Place {
     }
 
     /// Whether it is a column.
-    #[cfg(feature = "io")]
+    #[cfg(feature = "columns")]
     pub(crate) fn is_column(&self) -> bool {
         self.format.is_table()
     }

@@ -1,4 +1,4 @@
-//! In the place of `columns.rs` where the program is built without the feature `io`.
+//! In the place of `columns.rs` where the program is built without the feature `columns`.
 
 use super::{Format, Loaded, Purpose};
 use crate::failure::{Failure, Result};
@@ -50,19 +50,19 @@ pub(super) fn load(
     _purpose: Purpose,
 ) -> Result<Loaded> {
     Err(Failure::new(
-        "this strew was built without the feature io, which reads columns",
+        "this strew was built without the feature columns, which reads them",
     ))
 }
 
 pub(super) fn load_zarr(_folder: &Path, _inner: Option<&str>, _purpose: Purpose) -> Result<Loaded> {
     Err(Failure::new(
-        "this strew was built without the feature io, which reads Zarr",
+        "this strew was built without the feature zarr, which reads it",
     ))
 }
 
 pub(crate) fn write_folder(_folder: &Path, _tensors: &[(&str, &DynTensor)]) -> Result<()> {
     Err(Failure::new(
-        "this strew was built without the feature io, which writes Zarr",
+        "this strew was built without the feature zarr, which writes it",
     ))
 }
 

@@ -146,7 +146,7 @@ fn text(from: &mut impl Read) -> Result<(String, u64)> {
 
 /// The bytes of a 1-d array of strings or dates, and its element type as NumPy writes it; `None` if
 /// its elements are something else.
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 pub(super) fn load_words(file: &File) -> Result<Option<(String, Vec<u8>)>> {
     let part = Part::whole(file)?;
     let (text, at) = text(&mut part.reader(0)?)?;

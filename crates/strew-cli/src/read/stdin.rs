@@ -2,7 +2,7 @@
 
 use super::{Loaded, Purpose, npy};
 use crate::failure::{Failure, Result};
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 use std::fs::File;
 use std::io::{self, IsTerminal, StdinLock};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ fn taken(what: &str) -> Result<StdinLock<'static>> {
 }
 
 /// Copies a table to a file without a name: a table is read twice.
-#[cfg(feature = "io")]
+#[cfg(feature = "columns")]
 pub(super) fn spool() -> Result<File> {
     let mut input = taken("a table")?;
     let spooled = tempfile::tempfile().and_then(|mut file| {

@@ -180,6 +180,12 @@ pub(crate) trait Isa: Copy {
     unsafe fn write_line_past_caches(self, from: *const u8, to: *mut u8);
 }
 
+/// Whether loops are short because nearly every computer has a better instruction set.
+#[inline(always)]
+pub(crate) fn is_bare<I: Isa>(_: I) -> bool {
+    I::BARE
+}
+
 /// Whatever the crate is compiled for.
 #[derive(Clone, Copy)]
 pub(crate) struct Baseline;
@@ -319,6 +325,17 @@ macro_rules! vectorized_twice {
                 let $isa = $crate::cpu::isa::Baseline;
                 $work
             }
+        }
+    }};
+}
+
+/// [`vectorized!`] if the constant is true, otherwise [`vectorized_twice!`].
+macro_rules! vectorized_if {
+    ($wide:expr, |$isa:tt| $work:expr) => {{
+        if $wide {
+            vectorized!(|$isa| $work)
+        } else {
+            vectorized_twice!(|$isa| $work)
         }
     }};
 }

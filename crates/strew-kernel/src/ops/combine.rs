@@ -46,6 +46,10 @@ pub(crate) trait Join: 'static {
     const STORES: bool = true;
     /// Whether it has loops of [every form](crate::ops::hot).
     const HOT: bool = false;
+    /// Whether it is compiled for AVX-512, too.
+    const WIDE: bool = false;
+    /// Whether it is compiled for AVX2. No instruction divides integers.
+    const VECTORS: bool = true;
     /// Whether it selects the cell or the update. The compiler makes masked stores of that; a row
     /// is stored whole where [they are slow](crate::cpu::isa::Isa::SLOW_MASKS).
     const SELECTS: bool = false;
@@ -64,6 +68,7 @@ pub(crate) struct Sum<T>(PhantomData<T>);
 
 impl<T: Number> Join for Sum<T> {
     const HOT: bool = T::SUM;
+    const WIDE: bool = T::WIDE_SUM;
     const CHAINS: usize = CHANGES;
     type Cell = T::Acc;
     type Value = T;
@@ -80,6 +85,7 @@ pub(crate) struct SumFromUnset<T>(PhantomData<T>);
 
 impl<T: MaybeUnset + Number<Acc = T>> Join for SumFromUnset<T> {
     const HOT: bool = T::SUM;
+    const WIDE: bool = T::WIDE_SUM;
     const CHAINS: usize = CHANGES;
     type Cell = T;
     type Value = T;
@@ -96,6 +102,7 @@ pub(crate) struct Prod<T>(PhantomData<T>);
 
 impl<T: Number> Join for Prod<T> {
     const HOT: bool = T::PRODUCT;
+    const WIDE: bool = T::WIDE_PRODUCT;
     const CHAINS: usize = CHANGES;
     type Cell = T::Acc;
     type Value = T;
@@ -123,6 +130,8 @@ impl<T: Number> Join for Sub<T> {
 pub(crate) struct Div<T>(PhantomData<T>);
 
 impl<T: Number> Join for Div<T> {
+    // Division takes as long by either, but for 16-bit floats, which are converted.
+    const VECTORS: bool = size_of::<T>() == 2;
     type Cell = T::Acc;
     type Value = T;
     type Wide = T::Acc;

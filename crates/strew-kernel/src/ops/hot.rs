@@ -1,8 +1,8 @@
 //! Which loops over rows are compiled in every form.
 //!
 //! A loop is compiled for each pair of a reduction and an element type. That of a hot pair has
-//! forms for single elements and for short rows, and is compiled for AVX-512 too. That of a cold
-//! one is one loop over a row, compiled for AVX2 and for the baseline. With every form for every pair
+//! forms for single elements and for short rows. That of a cold one is one loop over a row. Both are
+//! compiled for AVX2 and for the baseline, and sums and products that gain a tenth by it for AVX-512. With every form for every pair
 //! the kernel has 14 MB of machine code.
 //!
 //! | pair | bench rows that earn the forms |
@@ -11,7 +11,7 @@
 //! | sums of 16-bit floats | W2a-f16, W7, P13 |
 //! | products of floats | W6, W8-prod |
 //! | products of 8-byte integers | none: AVX-512 takes 0.6 of the time of AVX2, which cannot multiply them |
-//! | minima and maxima of floats and of signed 4- and 8-byte integers | W1a-amax, W2d, W8-amax, P5, P16, P17; of 16-bit floats AVX-512 takes half the time of AVX2 |
+//! | minima and maxima of 4- and 8-byte floats and signed integers | W1a-amax, W2d, W8-amax, P5, P16, P17 |
 //! | assignment of elements of every size | W4, W5, W9-nd, P7, P18; gathers |
 //!
 //! Signed and unsigned integers share the loops of sums, products, differences and assignment: the
@@ -27,8 +27,10 @@ pub(crate) trait Hot: Sized {
     const SUM: bool;
     const PRODUCT: bool;
     const EXTREME: bool;
-    /// Whether segments gain a tenth or more by AVX-512, which converts twice as many.
-    const WIDE_SEGMENTS: bool = size_of::<Self>() == 2 && Self::SUM;
+    /// Whether its sums gain a tenth or more by AVX-512.
+    const WIDE_SUM: bool = false;
+    /// The same of its products.
+    const WIDE_PRODUCT: bool = false;
 }
 
 /// The type whose loops are used for sums, products, differences and assignment: that of as many
@@ -44,25 +46,26 @@ pub(crate) fn same_bits(dtype: DType) -> DType {
 }
 
 macro_rules! hot {
-    ($($t:ty: $sum:literal, $product:literal, $extreme:literal;)*) => {$(
+    ($($t:ty: $sum:literal, $product:literal, $extreme:literal $(, $wide:ident)?;)*) => {$(
         impl Hot for $t {
             const SUM: bool = $sum;
             const PRODUCT: bool = $product;
             const EXTREME: bool = $extreme;
+            $(const $wide: bool = true;)?
         }
     )*};
 }
 
 //           sum, product, minimum and maximum
 hot! {
-    f32:       true,  true,  true;
-    f64:       true,  true,  true;
+    f32:       true,  true,  true, WIDE_SUM;
+    f64:       true,  true,  true, WIDE_SUM;
     i32:       true,  false, true;
-    i64:       true,  true,  true;
+    i64:       true,  true,  true, WIDE_PRODUCT;
     u32:       true,  false, false;
-    u64:       true,  true,  false;
-    f16:       true,  false, true;
-    bf16:      true,  false, true;
+    u64:       true,  true,  false, WIDE_PRODUCT;
+    f16:       true,  false, false;
+    bf16:      true,  false, false;
     i8:        false, false, false;
     i16:       false, false, false;
     u8:        false, false, false;

@@ -202,7 +202,45 @@ macro_rules! floats {
     )*};
 }
 
-floats!(f32, f64, f16, bf16);
+floats!(f32, f64);
+
+/// 16-bit floats are compared as integers: no instruction compares them, and to convert them takes
+/// longer.
+macro_rules! half_floats {
+    ($($t:ty),*) => {$(
+        impl Compared for $t {
+            #[inline(always)]
+            fn below(self, other: $t) -> bool {
+                !self.nan() & !other.nan() & (rank(self.to_bits()) < rank(other.to_bits()))
+            }
+            #[inline(always)]
+            fn nan(self) -> bool { self.to_bits() & !SIGN > <$t>::INFINITY.to_bits() }
+        }
+        impl Ordered for $t {
+            const PLAIN: bool = false;
+            const LOWEST: $t = <$t>::NEG_INFINITY;
+            const HIGHEST: $t = <$t>::INFINITY;
+            const FINITE_HIGHEST: $t = <$t>::MAX;
+            const FINITE_LOWEST: $t = <$t>::MIN;
+            #[inline(always)]
+            fn at_most(self, other: $t) -> bool {
+                !self.nan() & !other.nan() & (rank(self.to_bits()) <= rank(other.to_bits()))
+            }
+        }
+    )*};
+}
+
+half_floats!(f16, bf16);
+
+/// The sign of a 16-bit float.
+const SIGN: u16 = 1 << 15;
+
+/// A number that orders 16-bit floats, NaN apart, as their values do: both zeros have 0.
+#[inline(always)]
+fn rank(bits: u16) -> i16 {
+    let negative = bits.cast_signed() >> 15;
+    ((bits & !SIGN).cast_signed() ^ negative) - negative
+}
 
 macro_rules! complexes {
     ($($t:ty),*) => {$(

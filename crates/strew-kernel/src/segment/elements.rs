@@ -21,7 +21,7 @@
 //!   other
 
 use crate::cpu::LINE;
-use crate::cpu::isa::Isa;
+use crate::cpu::isa::{Isa, is_bare};
 use crate::cpu::prefetch::prefetch;
 use crate::segment::fold::{Column, FREE, Place};
 use crate::segment::job::{Job, Segment};
@@ -49,6 +49,10 @@ const AHEAD: usize = 32;
 /// after the other. Where winners are numbered, segments are short enough for that.
 #[inline(always)]
 pub(crate) unsafe fn in_order<R: Column>(job: &Job<'_>, isa: impl Isa) {
+    if !R::HOT || is_bare(isa) {
+        // SAFETY: the caller's promise: the segments are the job's.
+        return (job.segments.iter()).for_each(|&one| unsafe { slice::<R>(job, one, isa) });
+    }
     let long = |segment: &Segment| segment.count >= LONG;
     let (fours, rest) = job.segments.as_chunks::<CHAINS>();
     // SAFETY: the caller's promise: the segments are the job's.
@@ -206,13 +210,12 @@ unsafe fn side_by_side<R: Column>(job: &Job<'_>, segments: &[Segment; CHAINS], i
 /// numbered, segments are short enough for that.
 #[inline(always)]
 pub(crate) unsafe fn listed<R: Column>(job: &Job<'_>, isa: impl Isa) {
-    // How the order is stored is looked up once, not for each element.
+    // How the order of most lists is stored is looked up once, not for each element.
     // SAFETY: the caller's promise; these are the order's updates.
     unsafe {
         match job.order {
-            Order::Same => each::<R>(job, |place| place, isa),
-            Order::Narrow(order) => each::<R>(job, |place| order[place] as usize, isa),
-            Order::Wide(order) => each::<R>(job, |place| order[place] as usize, isa),
+            Order::Narrow(order) if R::HOT => each::<R>(job, |place| order[place] as usize, isa),
+            order => each::<R>(job, |place| order.get(place), isa),
         }
     }
 }

@@ -87,6 +87,8 @@ pub(crate) trait Column: 'static {
     type Value: Number + PartialEq;
     /// The running result.
     type Running: Copy;
+    /// Whether it has loops of [every form](crate::ops::hot).
+    const HOT: bool = true;
     /// Whether the numbers of winners are written.
     const POSITIONS: bool = false;
     /// Whether updates are reduced one after the other only: the bits depend on their order.
@@ -167,6 +169,7 @@ macro_rules! accumulated {
         impl<T: Number + PartialEq> Column for $name<T> {
             type Value = T;
             type Running = T::Acc;
+            const HOT: bool = <Self as Join>::HOT;
             const MEANS: bool = $means;
             const EIGHTS: bool = <T as Convert<T::Acc>>::EIGHT;
 
@@ -236,6 +239,7 @@ macro_rules! extreme {
     () => {
         type Value = T;
         type Running = T;
+        const HOT: bool = T::EXTREME;
 
         #[inline(always)]
         fn start(seed: Seed) -> Option<T> {

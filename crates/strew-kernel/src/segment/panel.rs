@@ -7,7 +7,7 @@
 //! - Holds: the caller's promise, passed on
 
 use crate::cpu::LINE;
-use crate::cpu::isa::Isa;
+use crate::cpu::isa::{Baseline, Isa};
 use crate::ops::number::{Mean, Number};
 use crate::segment::fold::{Column, EARLIER, FREE, Finish, NOBODY, Place, Seed, is_common};
 use crate::segment::job::{Job, Segment};
@@ -61,6 +61,44 @@ impl<R: Column, const W: usize> Panel<R, W> {
     /// As for [`start`](Self::start).
     #[inline(always)]
     pub(crate) unsafe fn finish(
+        self,
+        job: &Job<'_>,
+        segment: Segment,
+        column: usize,
+        positions: [i64; W],
+        isa: impl Isa,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match R::HOT {
+                true => self.finish_here(job, segment, column, positions, isa),
+                false => self.finish_apart(job, segment, column, positions),
+            }
+        }
+    }
+
+    /// [`finish`](Self::finish), compiled once for the loops of all instruction sets.
+    ///
+    /// # Safety
+    /// As for [`start`](Self::start).
+    #[inline(never)]
+    unsafe fn finish_apart(
+        self,
+        job: &Job<'_>,
+        segment: Segment,
+        column: usize,
+        positions: [i64; W],
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { self.finish_here(job, segment, column, positions, Baseline) }
+    }
+
+    /// [`finish`](Self::finish), compiled into its loop.
+    ///
+    /// # Safety
+    /// As for [`start`](Self::start).
+    #[inline(always)]
+    unsafe fn finish_here(
         self,
         job: &Job<'_>,
         segment: Segment,

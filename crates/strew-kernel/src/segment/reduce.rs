@@ -36,7 +36,7 @@ use crate::error::Problem;
 use crate::exact::table::rounds;
 use crate::ops::combine::{MinMaxSelect, Prod, Sum};
 use crate::ops::for_dtype::for_dtype;
-use crate::ops::hot::{Hot, same_bits};
+use crate::ops::hot::same_bits;
 use crate::ops::order::Ordered;
 use crate::ops::reduction::{Combine, Nan};
 use crate::segment::batch::{Batch, alike};
@@ -375,13 +375,13 @@ unsafe fn run<R: Column>(job: &Job<'_>) {
         matches!(job.order, Order::Same) && job.src_row == size_of::<R::Value>().cast_signed();
     // SAFETY: the caller keeps the contract of `Loops`, which is that of all loops.
     unsafe {
-        match (single, in_order, R::Value::WIDE_SEGMENTS) {
+        match (single, in_order) {
             // Elements that are read one by one gain nothing from vectors.
-            (true, false, _) => elements::listed::<R>(job, Baseline),
-            (true, true, true) => vectorized!(|isa| elements::in_order::<R>(job, isa)),
-            (true, true, false) => vectorized_twice!(|isa| elements::in_order::<R>(job, isa)),
-            (false, _, true) => vectorized!(|isa| rows::<R>(job, isa)),
-            (false, _, false) => vectorized_twice!(|isa| rows::<R>(job, isa)),
+            (true, false) => elements::listed::<R>(job, Baseline),
+            (true, true) if !R::HOT => elements::in_order::<R>(job, Baseline),
+            (true, true) => vectorized_twice!(|isa| elements::in_order::<R>(job, isa)),
+            // AVX-512 converts twice as many 16-bit floats at a time.
+            (false, _) => vectorized_if!(R::HOT && R::EIGHTS, |isa| rows::<R>(job, isa)),
         }
     }
     if job.past_caches {

@@ -24,7 +24,7 @@
 //! - Holds: `Segments` checked rows and places; panels are within the row
 
 use crate::cpu::LINE;
-use crate::cpu::isa::Isa;
+use crate::cpu::isa::{Isa, is_bare};
 use crate::cpu::prefetch::prefetch_second_level;
 use crate::ops::number::Number;
 use crate::segment::fold::{Column, EARLIER, Place, is_common};
@@ -172,12 +172,6 @@ macro_rules! panels {
             $from += WIDTH;
         }
     }};
-}
-
-/// Whether loops are short because nearly every computer has a better instruction set.
-#[inline(always)]
-fn is_bare<I: Isa>(_: I) -> bool {
-    I::BARE
 }
 
 /// The loops.

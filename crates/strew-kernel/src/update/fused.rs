@@ -129,9 +129,9 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
         // Only conversions and rows have something to gain from the machine's instructions.
         let gains = J::Value::EIGHT || J::LEN > 1;
         match J::CHAINS > 0 && line.repeats(J::CHAINS) {
-            true if gains => vectorized!(|m| repeated_rows::<J, I>(line, m)),
+            true if gains => vectorized_if!(J::WIDE, |m| repeated_rows::<J, I>(line, m)),
             true => repeated_singles::<J, I>(line),
-            false if gains => vectorized!(|m| dense_rows::<J, I>(line, m)),
+            false if gains => vectorized_if!(J::WIDE, |m| dense_rows::<J, I>(line, m)),
             false if fast(line) => fast_rows::<J, I>(line),
             false => dense_rows::<J, I>(line, Baseline),
         }
@@ -265,7 +265,7 @@ unsafe fn column_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // calls require.
     unsafe {
         match J::Value::EIGHT {
-            true => vectorized!(|m| column_rows::<J, I>(line, m)),
+            true => vectorized_if!(J::WIDE, |m| column_rows::<J, I>(line, m)),
             false => column_rows::<J, I>(line, Baseline),
         }
     }

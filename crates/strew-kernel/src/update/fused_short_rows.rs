@@ -52,6 +52,7 @@ impl<J: Join, const N: usize> Join for Short<J, N> {
     const LEN: usize = N;
     const CHAINS: usize = J::CHAINS;
     const HOT: bool = J::HOT;
+    const WIDE: bool = J::WIDE;
     type Cell = [J::Cell; N];
     type Value = [J::Value; N];
     type Wide = [J::Value; N];
@@ -73,12 +74,12 @@ unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
     // them.
     (0..lines.count).map(|n| lines.nth(n)).all(|line| unsafe {
         if !line.term.is_whole() && !line.term.own {
-            return vectorized!(|_isa| owned::<J>(&line));
+            return vectorized_if!(J::WIDE, |_isa| owned::<J>(&line));
         }
         let line = line.of_part();
         match line.narrow {
-            true => vectorized!(|_isa| longer_rows::<J, i32>(&line)),
-            false => vectorized!(|_isa| longer_rows::<J, i64>(&line)),
+            true => vectorized_if!(J::WIDE, |_isa| longer_rows::<J, i32>(&line)),
+            false => vectorized_if!(J::WIDE, |_isa| longer_rows::<J, i64>(&line)),
         }
     })
 }

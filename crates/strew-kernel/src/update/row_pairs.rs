@@ -25,7 +25,7 @@
 //!   there
 //! - Holds: the caller's promise; numbers of rows are below their count, asserted for lists
 
-use crate::cpu::isa::{Isa, turn_by_turn};
+use crate::cpu::isa::{Baseline, Isa, turn_by_turn};
 use crate::ops::combine::Join;
 use crate::ops::number::Convert;
 use crate::update::prefetcher::{Prefetcher, STRIDE, fetch_one, fetch_stride};
@@ -53,8 +53,12 @@ pub(crate) type Loop = unsafe fn(&Rows<'_>);
 
 /// Which forms a loop has.
 pub(crate) trait Form {
-    /// Forms for single elements and short rows, unrolled, and AVX-512.
+    /// Forms for single elements and short rows, unrolled.
     const HOT: bool;
+    /// Whether it is compiled for AVX-512, too.
+    const WIDE: bool = false;
+    /// Whether it is compiled for AVX2.
+    const VECTORS: bool = true;
     /// Cells are met once: short rows have no form at all.
     const ONCE: bool = false;
     /// Rows are stored whole, whichever of their elements have changed.
@@ -63,6 +67,8 @@ pub(crate) trait Form {
 
 impl<J: Join> Form for J {
     const HOT: bool = J::HOT;
+    const WIDE: bool = J::WIDE;
+    const VECTORS: bool = J::VECTORS;
     const WHOLE: bool = J::SELECTS;
 }
 
@@ -87,12 +93,15 @@ pub(crate) unsafe fn each<F: Form, L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
     each: impl Fn(usize, &mut L, W),
 ) {
-    if F::HOT {
-        // SAFETY: the caller keeps the contract of this function, which is that of `nest`.
-        vectorized!(|isa| unsafe { nest::<F, L, R, W>(rows, isa, &each) });
-    } else {
-        // SAFETY: the same.
-        vectorized_twice!(|isa| unsafe { nest::<F, L, R, W>(rows, isa, &each) });
+    // What moves each cell once gains nothing by AVX2, unless it converts 16-bit floats.
+    let moves = F::ONCE && size_of::<L>() != 2 && size_of::<R>() != 2;
+    // SAFETY: the caller keeps the contract of this function, which is that of `nest`.
+    unsafe {
+        if moves || !F::VECTORS {
+            nest::<F, L, R, W>(rows, Baseline, &each);
+        } else {
+            vectorized_if!(F::WIDE, |isa| nest::<F, L, R, W>(rows, isa, &each));
+        }
     }
 }
 

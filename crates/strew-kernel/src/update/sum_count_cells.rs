@@ -128,6 +128,7 @@ impl<T: Countable> Join for SumCountJoin<T> {
     // Both fields wait for the cell's last write, so keeping the cell in a register gains more.
     const CHAINS: usize = 12;
     const HOT: bool = T::SUM;
+    const WIDE: bool = T::WIDE_SUM;
     type Cell = Cell<T>;
     type Value = T;
     type Wide = T::Acc;
