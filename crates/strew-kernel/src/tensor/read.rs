@@ -22,6 +22,38 @@ use smallvec::{SmallVec, smallvec};
 /// What [`DynView::read_integers`] gives for a float that is NaN or infinite: no index.
 const NO_INTEGER: i64 = i64::MIN;
 
+/// Index values that are widened at a time.
+const BLOCK: usize = 64;
+
+/// Calls `each` with the number and the value of `count` elements that are `stride` bytes apart.
+///
+/// # Safety
+/// There are as many, and each is aligned.
+#[inline(always)]
+unsafe fn each_value<T: Copy>(
+    first: *const T,
+    stride: isize,
+    count: usize,
+    to: impl Fn(T) -> i64,
+    mut each: impl FnMut(usize, i64),
+) {
+    // SAFETY: the caller promises each of them.
+    let value = |i: usize, stride: isize| unsafe {
+        first.wrapping_byte_offset(i.cast_signed() * stride).read()
+    };
+    // The constant stride lets the loop vectorise.
+    let size = size_of::<T>().cast_signed();
+    if stride == size {
+        for i in 0..count {
+            each(i, to(value(i, size)));
+        }
+    } else {
+        for i in 0..count {
+            each(i, to(value(i, stride)));
+        }
+    }
+}
+
 impl DynView<'_> {
     /// Calls `each` with the number and the value, as `i64`, of `count` index values from byte
     /// offset `at` on, `stride` bytes apart.
@@ -42,36 +74,53 @@ impl DynView<'_> {
         if count == 0 {
             return true;
         }
-        let size = self.dtype().size().cast_signed();
         let Some(first) = self.stretch(at, stride, count) else {
             return false;
         };
+        // SAFETY: `stretch` has found all of them inside the view, and aligned.
+        unsafe {
+            match self.dtype() {
+                DType::I32 => each_value(first.cast::<i32>(), stride, count, i64::from, each),
+                DType::I64 => each_value(first.cast::<i64>(), stride, count, |v| v, each),
+                // Rarer types are widened by blocks, so that loops are compiled for two types alone.
+                _ => {
+                    let mut block = [0; BLOCK];
+                    for from in (0..count).step_by(BLOCK) {
+                        let block = &mut block[..BLOCK.min(count - from)];
+                        let first = first.wrapping_offset(from.cast_signed() * stride);
+                        if !self.widen(first, stride, block) {
+                            return false;
+                        }
+                        for (i, &value) in (from..).zip(&*block) {
+                            each(i, value);
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Widens index values that are no `i32` and no `i64`; false if they are no real numbers.
+    ///
+    /// # Safety
+    /// The view has an element for each number of `block`, from `first` on and `stride` bytes
+    /// apart, aligned.
+    #[inline(never)]
+    unsafe fn widen(&self, first: *const u8, stride: isize, block: &mut [i64]) -> bool {
         macro_rules! read {
             ($t:ty, $to:expr) => {{
-                let to = $to;
-                let first = first.cast::<$t>();
-                // SAFETY: first and last element lie inside the view's extent, those between
-                // them too, and `at` and `stride` keep the view's alignment.
-                let value = |i: usize, stride: isize| unsafe {
-                    first.wrapping_byte_offset(i.cast_signed() * stride).read()
-                };
-                // The constant stride lets the loop vectorise.
-                if stride == size {
-                    for i in 0..count {
-                        each(i, to(value(i, size_of::<$t>().cast_signed())));
-                    }
-                } else {
-                    for i in 0..count {
-                        each(i, to(value(i, stride)));
-                    }
+                // SAFETY: the caller's promise.
+                unsafe {
+                    each_value(first.cast::<$t>(), stride, block.len(), $to, |i, v| {
+                        block[i] = v;
+                    });
                 }
             }};
         }
         match self.dtype() {
             DType::I8 => read!(i8, i64::from),
             DType::I16 => read!(i16, i64::from),
-            DType::I32 => read!(i32, i64::from),
-            DType::I64 => read!(i64, |v| v),
             DType::U8 => read!(u8, i64::from),
             DType::U16 => read!(u16, i64::from),
             DType::U32 => read!(u32, i64::from),
@@ -80,7 +129,7 @@ impl DynView<'_> {
             DType::BF16 => read!(bf16, |v: bf16| truncate(v.to_f64())),
             DType::F32 => read!(f32, |v: f32| truncate(v.into())),
             DType::F64 => read!(f64, truncate),
-            DType::Bool | DType::C64 | DType::C128 => return false,
+            DType::I32 | DType::I64 | DType::Bool | DType::C64 | DType::C128 => return false,
         }
         true
     }
