@@ -79,8 +79,9 @@ const KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "sums of float32 rows of 8, AVX2",
-        // The second of two functions with that name; the first one is for rows that repeat.
-        symbol: &["10dense_lines_14vectorize_avx2", "5Short", "3SumfEKj8_"],
+        // The third of four functions with that name; the first two are for rows that repeat, and the last is for
+        // what has no AVX-512.
+        symbol: &["10dense_lines0_14vectorize_avx2", "5Short", "3SumfEKj8_"],
         // Eight rows and a rest; four lines of the source and one of the index are fetched ahead.
         wanted: &[(8 + 1, &["vaddps", "ymm"]), (4 + 1, &["prefetch"])],
         banned: &["zmm", "panic", "_fail"],

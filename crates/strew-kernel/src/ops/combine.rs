@@ -48,7 +48,7 @@ pub(crate) trait Join: 'static {
     const HOT: bool = false;
     /// Whether it is compiled for AVX-512, too.
     const WIDE: bool = false;
-    /// Whether it is compiled for AVX2. No instruction divides integers.
+    /// Whether it is compiled for AVX2.
     const VECTORS: bool = true;
     /// Whether it selects the cell or the update. The compiler makes masked stores of that; a row
     /// is stored whole where [they are slow](crate::cpu::isa::Isa::SLOW_MASKS).
@@ -130,7 +130,8 @@ impl<T: Number> Join for Sub<T> {
 pub(crate) struct Div<T>(PhantomData<T>);
 
 impl<T: Number> Join for Div<T> {
-    // Division takes as long by either, but for 16-bit floats, which are converted.
+    // For size: no instruction divides integers, and other divisions are rare. AVX2 converts 16-bit
+    // floats.
     const VECTORS: bool = size_of::<T>() == 2;
     type Cell = T::Acc;
     type Value = T;

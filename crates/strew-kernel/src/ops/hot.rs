@@ -2,8 +2,8 @@
 //!
 //! A loop is compiled for each pair of a reduction and an element type. That of a hot pair has
 //! forms for single elements and for short rows. That of a cold one is one loop over a row. Both are
-//! compiled for AVX2 and for the baseline, and sums and products that gain a tenth by it for AVX-512. With every form for every pair
-//! the kernel has 14 MB of machine code.
+//! compiled for AVX2 and for the baseline, and sums and products that gain a tenth by it for
+//! AVX-512. With every form for every pair the kernel has 14 MB of machine code.
 //!
 //! | pair | bench rows that earn the forms |
 //! |---|---|

@@ -182,6 +182,16 @@ macro_rules! integers {
 
 integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 
+macro_rules! float_limits {
+    ($t:ty) => {
+        const PLAIN: bool = false;
+        const LOWEST: $t = <$t>::NEG_INFINITY;
+        const HIGHEST: $t = <$t>::INFINITY;
+        const FINITE_HIGHEST: $t = <$t>::MAX;
+        const FINITE_LOWEST: $t = <$t>::MIN;
+    };
+}
+
 macro_rules! floats {
     ($($t:ty),*) => {$(
         impl Compared for $t {
@@ -191,11 +201,7 @@ macro_rules! floats {
             fn nan(self) -> bool { self.widen().is_nan() }
         }
         impl Ordered for $t {
-            const PLAIN: bool = false;
-            const LOWEST: $t = <$t>::NEG_INFINITY;
-            const HIGHEST: $t = <$t>::INFINITY;
-            const FINITE_HIGHEST: $t = <$t>::MAX;
-            const FINITE_LOWEST: $t = <$t>::MIN;
+            float_limits!($t);
             #[inline(always)]
             fn at_most(self, other: $t) -> bool { self.widen() <= other.widen() }
         }
@@ -217,11 +223,7 @@ macro_rules! half_floats {
             fn nan(self) -> bool { self.to_bits() & !SIGN > <$t>::INFINITY.to_bits() }
         }
         impl Ordered for $t {
-            const PLAIN: bool = false;
-            const LOWEST: $t = <$t>::NEG_INFINITY;
-            const HIGHEST: $t = <$t>::INFINITY;
-            const FINITE_HIGHEST: $t = <$t>::MAX;
-            const FINITE_LOWEST: $t = <$t>::MIN;
+            float_limits!($t);
             #[inline(always)]
             fn at_most(self, other: $t) -> bool {
                 !self.nan() & !other.nan() & (rank(self.to_bits()) <= rank(other.to_bits()))

@@ -93,7 +93,8 @@ pub(crate) unsafe fn each<F: Form, L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
     each: impl Fn(usize, &mut L, W),
 ) {
-    // What moves each cell once gains nothing by AVX2, unless it converts 16-bit floats.
+    // For size: what moves each cell once has the baseline's vectors, unless it may convert 16-bit
+    // floats.
     let moves = F::ONCE && size_of::<L>() != 2 && size_of::<R>() != 2;
     // SAFETY: the caller keeps the contract of this function, which is that of `nest`.
     unsafe {
