@@ -37,7 +37,7 @@ def main() -> int:
         return group_statistics.main(options.out, options.quick, options.docs)
     if options.scaling:
         out, quick, docs = options.out, options.quick, options.docs
-        return scaling.main(out, options.workloads, quick, docs, options.check)
+        return scaling.main(out, options.workloads, quick, docs)
     workloads = read()
     try:
         chosen = select(workloads, options.workloads)
@@ -90,7 +90,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--plans", action="store_true")
     parser.add_argument("--statistics", action="store_true")
     parser.add_argument("--scaling", action="store_true")
-    parser.add_argument("--check", action="store_true")
     parser.add_argument("--docs", action="store_true")
     return parser.parse_args()
 

@@ -22,10 +22,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import scaling_check, scaling_model
 from .processor import here_and_today
-from .scaling_calls import explained
-from .scaling_model import BANDWIDTH, CORES, Part
+from .scaling_calls import Part, explained
 from .scaling_rows import ELEMENTS, ScalingRow, rows
 
 __all__ = ["MOST", "THREADS", "Cost", "Measured", "costs", "main", "markdown", "over"]
@@ -36,9 +34,6 @@ THREADS = [1, 2, 16, 64]
 
 # Processor time by that of one thread, at most, by the number of threads.
 MOST = {2: 1.3, 16: 1.3, 64: 1.5}
-
-# The numbers of cores whose predictions have a column.
-SHOWN = [2, 16, 64, 128]
 
 # Measured calls of each number of threads: quick or not.
 ROUNDS = {True: 3, False: 7}
@@ -61,18 +56,8 @@ class Measured:
 
     # With each of `THREADS`.
     costs: list[Cost]
-    # With each of `CORES`, as `strew explain` says, if it is asked.
+    # With each of `THREADS`, as `strew explain` says; empty if it is not asked.
     parts: list[Part]
-    # The part of the updates that goes to the hottest cell.
-    hottest: float
-
-    def part(self, threads: int) -> Part | None:
-        """The strategy and the parts of a run with this number of threads."""
-        return next((part for part in self.parts if part.cores == threads), None)
-
-    def speedups(self) -> list[tuple[float, str]]:
-        """The model's speed-ups with each of `CORES`, and what binds them."""
-        return scaling_model.speedups(self.parts)
 
 
 def _by_thread() -> dict[str, int]:
@@ -123,25 +108,6 @@ def costs(spelling: Any, rounds: int) -> list[Cost]:
     return [Cost(*medians[threads]) for threads in THREADS]
 
 
-def _parts(row: ScalingRow, arrays: dict[str, Any], folder: Path) -> list[Part]:
-    """What is predicted, by the number of cores; nothing of calls that torch_scatter has not."""
-    words = explained(row, arrays, folder)
-    if words is None:
-        return []
-    machines = ["1", *(f"{cores}x{BANDWIDTH}" for cores in CORES[1:])]
-    return scaling_model.ask(words, machines, folder)
-
-
-def _hottest(arrays: dict[str, Any]) -> float:
-    """The part of the updates that goes to the hottest cell, of an index of one axis."""
-    import numpy as np
-
-    index = arrays.get("index")
-    if index is None or index.ndim != 1:
-        return 0.0
-    return float(np.bincount(index).max()) / max(len(index), 1)
-
-
 def _measure(chosen: list[ScalingRow], quick: bool) -> Iterator[tuple[ScalingRow, Measured]]:
     from .contenders import problem
     from .contenders import strew as contender
@@ -150,8 +116,8 @@ def _measure(chosen: list[ScalingRow], quick: bool) -> Iterator[tuple[ScalingRow
         arrays = row.arrays()
         [spelling, *_] = contender.spellings(problem.Problem(row.workload, arrays, 0))
         with tempfile.TemporaryDirectory(dir=os.environ.get("STREW_BENCH_ROOM")) as folder:
-            parts = _parts(row, arrays, Path(folder))
-        yield row, Measured(costs(spelling, ROUNDS[quick]), parts, _hottest(arrays))
+            parts = explained(row, arrays, THREADS, Path(folder))
+        yield row, Measured(costs(spelling, ROUNDS[quick]), parts)
         del arrays, spelling
 
 
@@ -188,7 +154,7 @@ def _line(row: ScalingRow, measured: Measured, kinds: dict[str, str]) -> str:
     for place, threads in enumerate(THREADS[1:]):
         cells[place] = f"**{cells[place]}**" if threads in grows else cells[place]
     busiest = _once_if_equal([f"{cost.busiest:.0%}" for cost in found[1:]])
-    parts = [part for threads in THREADS if (part := measured.part(threads)) is not None]
+    parts = measured.parts
     moved = _once_if_equal([f"{part.bytes / 1e6:,.0f}" for part in parts])
     numbers = [f"{first * 1e3:.1f}", *cells, busiest, f"{found[1].clock * 1e3:.1f}", moved]
     kind, threads_used = _kind(parts[-1].shared) if parts else ("", "")
@@ -196,7 +162,7 @@ def _line(row: ScalingRow, measured: Measured, kinds: dict[str, str]) -> str:
     return f"| {row.name} | {' | '.join(numbers)} | {shared} |"
 
 
-# What stands before the first table.
+# What stands before the table.
 _MEASURED = f"""\
 Rows W and P are the workloads of [bench.md](bench.md#1-thread). The others are sums of
 {ELEMENTS:,} elements, as values or as rows, into a tenth as many cells.
@@ -238,39 +204,9 @@ Reasons for what grows:
   mean of their updates.
 """
 
-# What stands before the second table.
-_MODEL = """\
-## A model of a large machine
-
-These figures are predicted by `strew explain --machine`, not measured: for cores as fast as those
-here, which reach 200 GB/s together. [explain.md](explain.md#on-another-machine) says how.
-The model has not been compared with a machine of more than two cores.
-
-![predicted speed-up by the number of cores](scaling.svg)
-
-Predicted speed-up by the number of cores, and what binds the run with 64:
-"""
-
-
-def _modelled(found: list[tuple[ScalingRow, Measured]]) -> list[str]:
-    head = ["row", *map(str, SHOWN), "hottest cell", "with 64"]
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    level = []
-    for row, measured in found:
-        if not measured.parts:
-            continue
-        speedups = measured.speedups()
-        numbers = [f"{speedups[CORES.index(cores)][0]:.1f}" for cores in SHOWN]
-        if set(numbers) == {"1.0"}:
-            level.append(row.name)
-            continue
-        bound = speedups[CORES.index(64)][1]
-        lines.append(f"| {row.name} | {' | '.join(numbers)} | {measured.hottest:.1%} | {bound} |")
-    return [*_MODEL.splitlines(), "", *lines, "", f"No faster with more cores: {'; '.join(level)}."]
-
 
 def markdown(found: list[tuple[ScalingRow, Measured]], rounds: int) -> str:
-    """The measured table, in which what grows by more than it may is bold, and the model's."""
+    """The table, in which what grows by more than it may is bold."""
     parts = [
         "# Processor time by the number of threads",
         "",
@@ -290,27 +226,17 @@ def markdown(found: list[tuple[ScalingRow, Measured]], rounds: int) -> str:
     head = ["row", "processor, 1", *heads, "busiest", "clock", "bytes", "with 64"]
     parts += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     parts += [_line(row, measured, kinds) for row, measured in found]
-    return "\n".join([*parts, "", *_REASONS.splitlines(), "", *_modelled(found)]) + "\n"
+    return "\n".join([*parts, "", *_REASONS.splitlines()]) + "\n"
 
 
 def _write(found: list[tuple[ScalingRow, Measured]], rounds: int, out: Path) -> None:
     records = [[row.name, dataclasses.asdict(measured)] for row, measured in found]
     (out / "scaling.json").write_text(json.dumps(records) + "\n")
     (out / "scaling.md").write_text(markdown(found, rounds))
-    # Workloads whose run is shared out: a line of more rows could not be told from the others.
-    lines = {
-        row.name: [speedup for speedup, _ in measured.speedups()]
-        for row, measured in found
-        if measured.parts and not row.skew and measured.parts[-1].threads > 1
-    }
-    scaling_model.draw(lines, out / "scaling.svg")
 
 
-def main(out: Path, patterns: list[str], quick: bool, docs: bool, check: bool = False) -> int:
-    """Measures, and writes scaling.json, scaling.md and scaling.svg.
-
-    With `check`, compares predicted and real times instead, and writes scaling-check.md.
-    """
+def main(out: Path, patterns: list[str], quick: bool, docs: bool) -> int:
+    """Measures, and writes scaling.json and scaling.md."""
     known = {row.name: row for row in rows()}
     for pattern in patterns:
         if not fnmatch.filter(known, pattern):
@@ -318,8 +244,6 @@ def main(out: Path, patterns: list[str], quick: bool, docs: bool, check: bool = 
             return 2
     wanted = {name for p in patterns or ["*"] for name in fnmatch.filter(known, p)}
     chosen = [row for row in known.values() if row.name in wanted]
-    if check:
-        return scaling_check.main(chosen, out, quick)
     found: list[tuple[ScalingRow, Measured]] = []
     for row, measured in _measure(chosen, quick):
         found.append((row, measured))
@@ -329,6 +253,5 @@ def main(out: Path, patterns: list[str], quick: bool, docs: bool, check: bool = 
         # Written after each row, so that what is interrupted keeps its results.
         _write(found, ROUNDS[quick], out)
     if docs:
-        for name in ("scaling.md", "scaling.svg"):
-            shutil.copyfile(out / name, ROOT / "docs" / name)
+        shutil.copyfile(out / "scaling.md", ROOT / "docs" / "scaling.md")
     return 0

@@ -16,7 +16,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCFunction, PyString, PyTuple};
 use std::num::NonZeroUsize;
 use std::time::Instant;
-use strew::{Bounds, Class, DType, Error, OtherMachine, PlanIntoOptions, Problem, Reduce};
+use strew::{Bounds, Class, DType, Error, PlanIntoOptions, Problem, Reduce};
 
 /// An index that is read, checked and analysed once, to run many times.
 ///
@@ -393,12 +393,8 @@ impl Plan {
     /// The text has the memory that the run needs at most beside its result (and, for a plan whose first
     /// grouped run it is, to group the updates), the bytes to move through memory and, if `measure` is true, the time that the run
     /// should take: the memory's bandwidth is measured for that, which takes some tenths of a second and
-    /// 128 MiB. `machine`, as in "64x200GB/s", adds what is predicted for a machine of that many
-    /// cores, as fast as those here, that reach this bandwidth together: for that, samples of the
-    /// updates are run. "64" takes the bandwidth of one core here for each, up to 200 GB/s.
-    /// docs/explain.md says how to read it. A notebook shows the same as a page with pictures. Raises
-    /// what `scatter` of such a source raises, and ValueError for text that is no machine, or for a
-    /// machine with `measure=False`.
+    /// 128 MiB. docs/explain.md says how to read it. A notebook shows the same as a page with pictures. Raises
+    /// what `scatter` of such a source raises.
     ///
     /// >>> import strew
     /// >>> plan = strew.Plan([0, 0, 2])
@@ -409,10 +405,8 @@ impl Plan {
     /// rows 3
     /// ...
     #[pyo3(signature = (
-        shape, dtype = None, reduce = None, *, dim = NO_AXIS, axis = NO_AXIS, measure = Given::Is(true),
-        machine = None
-    ), text_signature = "($self, shape, dtype=None, reduce=None, *, dim=0, axis=..., measure=True, \
-        machine=None)")]
+        shape, dtype = None, reduce = None, *, dim = NO_AXIS, axis = NO_AXIS, measure = Given::Is(true)
+    ), text_signature = "($self, shape, dtype=None, reduce=None, *, dim=0, axis=..., measure=True)")]
     #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn explain(
         &self,
@@ -423,16 +417,11 @@ impl Plan {
         dim: Axis<'_>,
         axis: Axis<'_>,
         measure: Given<'_, bool>,
-        machine: Option<Given<'_, String>>,
     ) -> PyResult<Py<PyAny>> {
         let shape = shape.shape("Plan.explain", "shape")?;
         let dim = axis_of("Plan.explain", dim, axis)?;
         let measure = measure.flag("Plan.explain", "measure")?;
         let operator = operator(self.plan.name());
-        let machine = match machine {
-            None => None,
-            Some(given) => Some(machine_of(py, &operator, given, measure)?),
-        };
         let dtype = match dtype {
             None => DType::F32,
             Some(given) => dtype_named(&operator, given)?,
@@ -455,19 +444,11 @@ impl Plan {
             told = strew::with_threads(number(threads), explain).map_err(failed)?;
             measured = Some(found);
         }
-        let mut told = told.to_string();
-        let mut there = Vec::new();
-        if let (Some(measured), Some(machine)) = (&measured, &machine) {
-            let forecasts =
-                || (self.plan).forecasts(measured, machine, dtype, &shape, dim, &reduces);
-            let forecasts = py.detach(forecasts).map_err(failed)?;
-            told += &format!("\n{}", forecasts.table());
-            there.push(forecasts);
-        }
+        let told = told.to_string();
         // A notebook asks for the page, most callers do not.
         let plan = self.plan.clone();
         let page = move |py: Python<'_>| {
-            let report = || plan.report(measured.as_ref(), &there, dtype, &shape, dim, &reduces);
+            let report = || plan.report(measured.as_ref(), dtype, &shape, dim, &reduces);
             let page = py.detach(|| strew::with_threads(number(threads), report));
             let page = page.map_err(|error| raise(py, &error))?;
             text(py, &page).map(Bound::unbind)
@@ -629,25 +610,6 @@ fn operator(name: Option<&str>) -> String {
         None => "Plan".to_owned(),
         Some(name) => format!("Plan {name:?}"),
     }
-}
-
-/// The machine that times are asked for.
-fn machine_of(
-    py: Python<'_>,
-    operator: &str,
-    given: Given<'_, String>,
-    measure: bool,
-) -> PyResult<OtherMachine> {
-    let text = given.word("Plan.explain", "machine")?;
-    let refused = |problem| refuse(py, operator, Class::Value, problem);
-    if !measure {
-        return Err(refused(Problem::Value {
-            argument: "machine".into(),
-            value: format!("{text:?}"),
-            expected: "with measure=False it must be None".into(),
-        }));
-    }
-    text.parse().map_err(refused)
 }
 
 fn defect(what: &str) -> PyErr {

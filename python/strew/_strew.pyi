@@ -205,7 +205,6 @@ class Plan:
         dim: SupportsIndex = 0,
         axis: SupportsIndex | EllipsisType = ...,
         measure: bool = True,
-        machine: str | None = None,
     ) -> str: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod

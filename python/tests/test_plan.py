@@ -314,41 +314,6 @@ def test_a_notebook_shows_the_explanation_as_a_page():
     assert "Roofline" in told._repr_html_()
 
 
-def test_explain_predicts_times_on_another_machine():
-    rng = np.random.default_rng(0)
-    index = np.where(rng.random(400_000) < 0.5, 7, rng.integers(0, 40_000, 400_000))
-    src = rng.standard_normal((400_000, 64), np.float32)
-    plan = strew.Plan(index, 40_000)
-    before = plan.scatter(src)
-
-    def there(machine, reduce="sum"):
-        told = plan.explain(src.shape, "float32", reduce, machine=machine)
-        return dict(
-            re.split(r"  +", line, maxsplit=1) for line in told.split("\n\n")[2].splitlines()
-        )
-
-    many = there("64x200GB/s")
-    assert many["predicted for a machine of"] == "64 cores, 200.0 GB/s"
-    assert many["strategy there"] in ("in-order", "grouped")
-    assert many["predicted time there"] == many[many["strategy there"]]
-    # Half of the updates go to one row, which one thread joins.
-    speedup = re.search(r", ([\d.]+) times as fast", many["in-order"])
-    assert speedup is not None and float(speedup[1]) < 2.3, many
-    assert "with 1 thread, 1.0 times" in there("1")["in-order"]
-    assert "1 core, " in there("1")["predicted for a machine of"]
-    assert there("64x1MB/s")["grouped"].endswith("bound by memory bandwidth")
-    # Samples were run into memory of their own.
-    assert plan.scatter(src).tobytes() == before.tobytes()
-    page = plan.explain(src.shape, "float32", machine="8x50GB/s")._repr_html_()
-    assert "<h2>On a machine of 8 cores, 50.0 GB/s</h2>" in page
-    for machine, kind in (("64 cores", ValueError), ("0", ValueError), (64, TypeError)):
-        with pytest.raises(kind, match="machine"):
-            plan.explain(src.shape, machine=machine)
-    with pytest.raises(ValueError, match="measure=False"):
-        plan.explain(src.shape, machine="64", measure=False)
-    assert "predicted for a machine of" in strew.Plan([]).explain((0, 3), machine="2")
-
-
 def test_many_threads_use_one_plan():
     rng = np.random.default_rng(6)
     index, src = rng.integers(0, 3000, 20_000), rng.standard_normal((20_000, 40))

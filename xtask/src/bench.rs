@@ -61,10 +61,6 @@ pub(crate) struct Bench {
         conflicts_with_all = ["sweep", "plans", "statistics", "peers", "threads", "repeat"]
     )]
     scaling: bool,
-    /// With --scaling: compare the times that strew explain predicts for 1 and 2 threads with
-    /// real ones
-    #[arg(long, requires = "scaling", conflicts_with = "docs")]
-    check: bool,
     /// Also write the table and the chart to docs/
     #[arg(long)]
     docs: bool,
@@ -170,7 +166,6 @@ impl Bench {
             ("--plans", self.plans),
             ("--statistics", self.statistics),
             ("--scaling", self.scaling),
-            ("--check", self.check),
             ("--docs", self.docs),
         ] {
             driver.args(given.then_some(option));

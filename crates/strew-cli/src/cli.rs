@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use strew::{Argument, Kind, OPERATORS, Operator, OtherMachine, Strategy};
+use strew::{Argument, Kind, OPERATORS, Operator, Strategy};
 
 /// Ids of our own flags begin with a character that no operator's argument does.
 pub(crate) const HTML: &str = "@html";
@@ -21,7 +21,6 @@ pub(crate) const SCRATCH: &str = "@scratch";
 pub(crate) const SHELL: &str = "@shell";
 pub(crate) const FOLDER: &str = "@folder";
 pub(crate) const NO_MEASURE: &str = "@no-measure";
-pub(crate) const MACHINE: &str = "@machine";
 
 const VALUES: &str = "\
 Values:
@@ -204,7 +203,7 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Do not measure the memory's bandwidth, and predict no time"),
         );
-        command = command.args([machine(), html(), force()]);
+        command = command.args([html(), force()]);
     }
     command.arg(
         Arg::new(STRATEGY)
@@ -215,28 +214,6 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
             ))
             .help("Force a strategy; the result does not depend on it"),
     )
-}
-
-fn machine() -> Arg {
-    Arg::new(MACHINE)
-        .long("machine")
-        .value_name("CORES[xBANDWIDTH]")
-        .value_parser(other_machine)
-        .action(ArgAction::Append)
-        .conflicts_with(NO_MEASURE)
-        .help(
-            "Also predict the time of each strategy on a machine of that many cores, as fast as those \
-             here, which reach that bandwidth together, as in 64x200GB/s [default bandwidth: one \
-             core's here for each, up to 200GB/s]",
-        )
-}
-
-/// A machine, for the parser.
-fn other_machine(text: &str) -> Result<OtherMachine, String> {
-    text.parse().map_err(|problem| match problem {
-        strew::Problem::Value { expected, .. } => expected,
-        other => other.to_string(),
-    })
 }
 
 fn html() -> Arg {

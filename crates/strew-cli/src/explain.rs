@@ -7,10 +7,7 @@ use crate::flags;
 use crate::write::{Guard, Writable, write_bytes};
 use clap::ArgMatches;
 use std::io::Write;
-use strew::{
-    Alternative, Counted, Execution, Explanation, Forecast, ForecastOf, Forecasts, Machine,
-    Operator, OtherMachine, Report, Strategy, Traffic, kept_memory, set_kept_memory,
-};
+use strew::{Alternative, Execution, Explanation, Machine, Operator, Report, Strategy, Traffic};
 
 /// `strew explain OPERATOR ...`
 pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
@@ -34,18 +31,12 @@ pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) ->
         Some(machine) => plan.explain_on(machine),
         None => plan.explain(),
     };
-    let asked = matches.get_many::<OtherMachine>(cli::MACHINE);
-    let there = match (asked, &machine) {
-        (Some(asked), Some(machine)) => forecasts(&mut values, asked, machine)?,
-        _ => Vec::new(),
-    };
     if let Some(page) = page {
         let seen = Seen {
             operator,
             plan: &plan,
             told: &told,
             machine: machine.as_ref(),
-            there: &there,
         };
         let html = seen.page(&mut values)?;
         write_bytes(&page, html.as_bytes()).map_err(|f| f.for_operator(operator.name))?;
@@ -67,58 +58,12 @@ pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) ->
         if let Some(seconds) = seconds {
             object["seconds"] = seconds.into();
         }
-        if !there.is_empty() {
-            object["machines"] = there.iter().map(as_object).collect();
-        }
         writeln!(out, "{object}")?;
         return Ok(());
     }
     let (sentence, table) = (told.sentence(), told.table());
     write!(out, "{} {sentence}.\n\n{table}", operator.name)?;
-    for there in &there {
-        write!(out, "\n{}", there.table())?;
-    }
     Ok(())
-}
-
-/// The times of the run on other machines. A run of the tool begins without memory that another run
-/// has freed, so its samples do too.
-fn forecasts<'m>(
-    values: &mut Values<'_>,
-    asked: impl Iterator<Item = &'m OtherMachine>,
-    machine: &Machine,
-) -> Result<Vec<Forecasts>> {
-    let counted = values.with_call(|call| call.counted())?;
-    let kept = kept_memory();
-    set_kept_memory(Some(0));
-    let each = asked.map(|asked| forecasts_on(values, asked, machine, counted.as_ref()));
-    let told = each.collect();
-    set_kept_memory(Some(kept));
-    told
-}
-
-/// The time of the run on another machine, as it would go there and with each strategy.
-fn forecasts_on(
-    values: &mut Values<'_>,
-    asked: &OtherMachine,
-    machine: &Machine,
-    counted: Option<&Counted>,
-) -> Result<Forecasts> {
-    let chosen = values.with_call(|call| call.forecast(machine, asked, counted))?;
-    let mut ways = Vec::new();
-    for strategy in Strategy::ALL {
-        let told = values.with_strategy(Some(strategy), |call| {
-            call.forecast(machine, asked, counted)
-        });
-        let forecast = match told {
-            Ok(Some(forecast)) => Ok(forecast),
-            Ok(None) => continue,
-            Err(failure) => Err(why_not(&failure)),
-        };
-        let name = strategy.name();
-        ways.push(ForecastOf { name, forecast });
-    }
-    Ok(Forecasts::new(*asked, machine, chosen, ways))
 }
 
 /// Why a strategy cannot run. The row of the table says already which one it is.
@@ -128,36 +73,12 @@ fn why_not(failure: &Failure) -> String {
     bare.map_or(message, |(_, why)| why).to_owned()
 }
 
-/// The time on another machine, for programs.
-fn as_object(there: &Forecasts) -> serde_json::Value {
-    let object = |told: &Forecast| {
-        serde_json::json!({
-            "strategy": told.name, "threads": told.threads, "bytes": told.bytes,
-            "shared out": told.sharing,
-            "seconds on one core": told.alone, "seconds": told.seconds,
-            "speedup": told.speedup(), "bound": told.bound.to_string(),
-        })
-    };
-    let ways = there.ways().iter().map(|way| {
-        let told = match &way.forecast {
-            Ok(told) => object(told),
-            Err(why) => serde_json::json!({ "cannot run": why }),
-        };
-        (way.name.to_owned(), told)
-    });
-    serde_json::json!({
-        "cores": there.machine().cores(), "bandwidth": there.bandwidth(),
-        "run": there.chosen().map(object), "strategies": serde_json::Value::Object(ways.collect()),
-    })
-}
-
 /// What is known of a run that a page tells about.
 struct Seen<'a> {
     operator: &'static Operator,
     plan: &'a Execution,
     told: &'a Explanation,
     machine: Option<&'a Machine>,
-    there: &'a [Forecasts],
 }
 
 impl Seen<'_> {
@@ -175,7 +96,6 @@ impl Seen<'_> {
             elements: rows.saturating_mul(width),
             machine: self.machine,
             alternatives: &alternatives,
-            there: self.there,
         };
         Ok(report.page())
     }

@@ -192,8 +192,6 @@ pub use strew_engine::choose::plan_cost::Way;
 pub use strew_engine::choose::split::Split;
 pub use strew_engine::choose::strategy::Strategy;
 pub use strew_engine::exec::segments::Pairing;
-pub use strew_engine::explain::forecast::{Bound, Counted, Forecast, ForecastOf, Forecasts};
-pub use strew_engine::explain::other_machine::OtherMachine;
 pub use strew_engine::explain::profile::Profile;
 pub use strew_engine::explain::report::{Alternative, Report};
 pub use strew_engine::explain::text::Explanation;

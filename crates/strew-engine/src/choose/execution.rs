@@ -17,9 +17,9 @@ use std::fmt;
 use strew_kernel::bucket::Blocks;
 use strew_kernel::error::Problem;
 use strew_kernel::exact::planes::PLANES;
+use strew_kernel::groups::csr::Csr;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::Machine;
-use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::DType;
 use strew_kernel::walk::geometry::{Axis, Step};
 

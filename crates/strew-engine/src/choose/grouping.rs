@@ -3,11 +3,11 @@
 use crate::choose::request::Run;
 use crate::choose::strategy::Strategy;
 use crate::scatter::space::Cut;
+use strew_kernel::groups::csr::Csr;
+use strew_kernel::groups::row_ids::Facts;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::{L2, L3};
 use strew_kernel::runtime::threads::available;
-use strew_kernel::segment::csr::Csr;
-use strew_kernel::segment::row_ids::Facts;
 use strew_kernel::tensor::{DType, DynView};
 use strew_kernel::update::in_place::has_short_lines;
 

@@ -3,12 +3,7 @@
 //! `scatter.rs` explains what was chosen for a scatter. `traffic.rs` counts the bytes that a run
 //! moves, and predicts its time. `words.rs` says it in a sentence, and `text.rs` lays facts out as
 //! a table. `profile.rs` counts where the updates go, and `report/` makes a page of all of it.
-//! `forecast.rs` predicts the time on another machine (`other_machine.rs`) from what `pace.rs`
-//! measures on a sample.
 
-pub mod forecast;
-pub mod other_machine;
-pub mod pace;
 pub mod profile;
 pub mod report;
 pub mod scatter;

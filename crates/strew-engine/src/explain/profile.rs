@@ -6,7 +6,7 @@
 
 use crate::choose::split::Split;
 use strew_kernel::error::Problem;
-use strew_kernel::segment::row_ids::RowIds;
+use strew_kernel::groups::row_ids::RowIds;
 use strew_kernel::tensor::try_vec;
 
 /// Above this number of rows, the updates of single rows are not counted.

@@ -108,7 +108,10 @@ impl Scatter<'_> {
     /// # Errors
     /// [`Problem::IndexOutOfBounds`], and [`Problem::Memory`] if there is no room for the counts.
     pub fn profile(&self) -> Result<Option<Profile>, Problem> {
-        let counted = self.counted()?;
-        Ok(counted.map(|counted| counted.profile().clone()))
+        if self.destinations.pairing().is_some() {
+            return Ok(None);
+        }
+        let found = self.destinations.row_numbers()?;
+        Profile::of(&found.numbers, found.rows).map(Some)
     }
 }

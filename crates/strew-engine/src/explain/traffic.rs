@@ -82,11 +82,6 @@ impl Stage {
         }
     }
 
-    /// Whether it begins a new output, before the updates.
-    fn begins(&self) -> bool {
-        self.name == BEGIN
-    }
-
     fn on(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -250,32 +245,6 @@ impl Traffic {
         let each = self.stages.iter();
         each.map(|stage| stage.times(machine, self.threads).of_both())
             .sum()
-    }
-
-    /// Seconds to begin a new output.
-    pub(crate) fn begin_seconds(&self, machine: &Machine) -> f64 {
-        let begins = self.stages.iter().filter(|stage| stage.begins());
-        let alone = |stage: &Stage| {
-            self.on_many(machine, |threads| stage.times(machine, threads).of_both())
-        };
-        begins.map(alone).sum()
-    }
-
-    /// The same as [`seconds`](Self::seconds), with more threads than were measured: they are as
-    /// fast as the measured ones.
-    pub(crate) fn seconds_of_many(&self, machine: &Machine) -> f64 {
-        let of = |threads| {
-            let each = self.stages.iter();
-            each.map(|stage| stage.times(machine, threads).of_both())
-                .sum()
-        };
-        self.on_many(machine, of)
-    }
-
-    /// The seconds of some work, which `of` gives for as many threads as were measured.
-    fn on_many(&self, machine: &Machine, of: impl Fn(usize) -> f64) -> f64 {
-        let measured = self.threads.min(machine.threads());
-        of(measured) * measured as f64 / self.threads as f64
     }
 
     /// Whether random access takes more of the time than streaming does.

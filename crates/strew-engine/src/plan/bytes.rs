@@ -21,7 +21,7 @@ use crate::bytes::Rest;
 use crate::plan::{Plan, context};
 use std::sync::Arc;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::segment::row_ids::RowIds;
+use strew_kernel::groups::row_ids::RowIds;
 use strew_kernel::tensor::try_vec;
 
 const MAGIC: &[u8; 8] = b"strewpln";

@@ -2,7 +2,6 @@
 
 use crate::choose::plan_cost::Way;
 use crate::choose::split::Split;
-use crate::explain::forecast::Forecasts;
 use crate::explain::profile::Profile;
 use crate::explain::report::{Alternative, Report};
 use crate::explain::text;
@@ -15,8 +14,8 @@ use crate::plan::run::stand_in;
 use crate::scatter::{Scatter, Target};
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Problem, Result};
+use strew_kernel::groups::csr::Csr;
 use strew_kernel::runtime::machine::Machine;
-use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::{DType, DynView, Layout};
 
 /// Names and values.
@@ -30,8 +29,6 @@ pub(crate) struct Told {
     pub traffic: Option<Traffic>,
     /// How the first is shared out, and among how many threads.
     pub split: Option<(Split, usize)>,
-    /// Each thread reads the whole index.
-    pub looks: bool,
 }
 
 impl Told {
@@ -111,15 +108,13 @@ impl Plan {
     }
 
     /// What [`explain`](Self::explain) tells, as HTML to be put into a page: with the histogram of
-    /// the index, and, on a machine that was measured, with a roofline and the time of both ways,
-    /// and what [`forecasts`](Self::forecasts) predicted for other machines.
+    /// the index, and, on a machine that was measured, with a roofline and the time of both ways.
     ///
     /// # Errors
     /// As [`explain`](Self::explain).
     pub fn report(
         &self,
         machine: Option<&Machine>,
-        there: &[Forecasts],
         dtype: DType,
         shape: &[usize],
         dim: i64,
@@ -152,7 +147,6 @@ impl Plan {
             elements: each.saturating_mul(reduces.len()) as u64,
             machine,
             alternatives: &alternatives,
-            there,
         };
         Ok(report.fragment())
     }
@@ -190,7 +184,6 @@ impl Plan {
                 facts,
                 traffic: None,
                 split: None,
-                looks: false,
             });
         }
         if way.0 == Way::Grouped {
@@ -203,7 +196,6 @@ impl Plan {
                 facts,
                 traffic,
                 split: (threads > 1).then_some((Split::Owner, threads)),
-                looks: false,
             });
         }
         let src = one.view().broadcast_to(shape);
@@ -216,7 +208,6 @@ impl Plan {
             facts,
             traffic: None,
             split: None,
-            looks: false,
         };
         self.in_order(&src, axis, reduces, &mut told)?;
         Ok(told)
@@ -253,7 +244,6 @@ impl Plan {
             let making = if keeps { self.room_for_lists() } else { 0 };
             if traffic.is_none() {
                 told.split = execution.split();
-                told.looks = execution.looks_at_all();
                 let facts = &mut told.facts;
                 facts.push(("strategy", execution.strategy().to_string()));
                 facts.push(("why this strategy", execution.reason().to_owned()));

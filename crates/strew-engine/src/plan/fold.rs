@@ -26,7 +26,7 @@ use crate::exec::grouped::partition_point;
 use crate::plan::Plan;
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::segment::csr::Csr;
+use strew_kernel::groups::csr::Csr;
 use strew_kernel::tensor::{AsTensor, Element, Tensor, TensorView, try_vec};
 
 /// Columns of a row whose states are kept at a time.

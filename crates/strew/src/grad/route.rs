@@ -10,7 +10,7 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::destinations::row_ids::RowNumbers;
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::{Error, Problem};
-use strew_kernel::segment::row_ids::RowIds;
+use strew_kernel::groups::row_ids::RowIds;
 use strew_kernel::tensor::{
     Dims, DynTensor, DynView, DynViewMut, Element, Tensor, shaped, try_vec,
 };

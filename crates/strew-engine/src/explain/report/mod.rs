@@ -5,7 +5,6 @@ mod chart;
 mod roofline;
 
 use crate::choose::split::Split;
-use crate::explain::forecast::{ForecastOf, Forecasts};
 use crate::explain::profile::Profile;
 use crate::explain::text::{Explanation, seconds};
 use crate::explain::traffic::Traffic;
@@ -45,8 +44,6 @@ pub struct Report<'a> {
     pub machine: Option<&'a Machine>,
     /// All ways, the chosen one too.
     pub alternatives: &'a [Alternative],
-    /// What is predicted for other machines.
-    pub there: &'a [Forecasts],
 }
 
 impl Report<'_> {
@@ -75,9 +72,6 @@ impl Report<'_> {
         roofline::section(self, &mut out);
         self.threads(&mut out);
         self.others(&mut out);
-        for there in self.there {
-            elsewhere(there, &mut out);
-        }
         out.push_str("<h2>All facts</h2>\n<table>\n");
         for (name, value) in self.told.facts() {
             let value = escaped(value);
@@ -174,43 +168,6 @@ impl Report<'_> {
         }
         out.push_str("</table>\n");
     }
-}
-
-/// What is predicted for another machine.
-fn elsewhere(there: &Forecasts, out: &mut String) {
-    let _ = writeln!(
-        out,
-        "<h2>On a machine of {}</h2>\n<p>Predicted from the times of a sample here, the counted \
-         updates of each thread and the counted bytes.</p>\n<table>\n<tr><th>way</th>\
-         <th>one core</th><th>all cores</th><th>times as fast</th><th>threads</th>\
-         <th>bound by</th></tr>",
-        there.name()
-    );
-    for ForecastOf { name, forecast } in there.ways() {
-        let chosen = there.chosen().is_some_and(|told| told.name == *name);
-        let (mark, class) = match chosen {
-            true => (" (chosen)", " class=\"chosen\""),
-            false => ("", ""),
-        };
-        let _ = write!(out, "<tr{class}><th>{name}{mark}</th>");
-        let _ = match forecast {
-            Ok(told) => writeln!(
-                out,
-                "<td>{}</td><td>{}</td><td>{:.1}</td><td>{}</td><td>{}</td></tr>",
-                seconds(told.alone),
-                seconds(told.seconds),
-                told.speedup(),
-                told.threads,
-                told.bound
-            ),
-            Err(why) => writeln!(
-                out,
-                "<td colspan=\"5\">cannot run: {}</td></tr>",
-                escaped(why)
-            ),
-        };
-    }
-    out.push_str("</table>\n");
 }
 
 /// A power of two in few characters, as in 4k.

@@ -8,15 +8,11 @@ use strew_engine::choose::execution::Execution;
 use strew_engine::choose::split::Split;
 use strew_engine::choose::strategy::Strategy;
 use strew_engine::context::Context;
-use strew_engine::explain::forecast::{Counted, Forecast};
-use strew_engine::explain::other_machine::OtherMachine;
 use strew_engine::explain::profile::Profile;
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::{Output, Scatter};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
-use strew_kernel::runtime::machine::Machine;
-use strew_kernel::runtime::threads::with_threads;
 use strew_kernel::tensor::{DType, DynTensor, Element, Scalar, Tensor};
 
 /// A checked call of an operator: it can be run, or asked how it would run.
@@ -214,55 +210,6 @@ impl<'a> Call<'a> {
             Work::Stepwise(stepwise) => stepwise.execution(),
         };
         execution.map_err(|p| self.context.error(p))
-    }
-
-    /// Where the updates would go, for [`forecast`](Self::forecast): as [`profile`](Self::profile).
-    ///
-    /// # Errors
-    /// As [`profile`](Self::profile).
-    pub fn counted(&self) -> Result<Option<Counted>> {
-        match &self.work {
-            Work::Scatter(scatter) => scatter.counted().map_err(|p| self.context.error(p)),
-            _ => Ok(None),
-        }
-    }
-
-    /// The time that it would take on another machine; `None` without updates. For a single scatter
-    /// whose updates were counted, a sample of them is run to measure how long each takes here.
-    ///
-    /// ```
-    /// use strew::{Machine, OtherMachine, TensorView};
-    ///
-    /// # let (values, cells) = ([1f32; 100], [0i64; 100]);
-    /// # let src = TensorView::from_slice(&values, &[100]).unwrap().into_dyn();
-    /// # let index = TensorView::from_slice(&cells, &[100]).unwrap().into_dyn();
-    /// let operator = strew::find("torch_scatter.scatter_sum").unwrap();
-    /// let mut arguments = strew::Arguments::new(operator);
-    /// arguments.set_named("src", strew::Value::Tensor(src))?;
-    /// arguments.set_named("index", strew::Value::Tensor(index))?;
-    /// let call = arguments.lower()?;
-    /// let machine: OtherMachine = "64x200GB/s".parse()?;
-    /// let counted = call.counted()?;
-    /// let told = call.forecast(&Machine::measure()?, &machine, counted.as_ref())?;
-    /// assert!(told.is_some_and(|told| told.seconds > 0.0));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`execution`](Self::execution), and [`Problem::Memory`] if there is no room for a sample.
-    pub fn forecast(
-        &self,
-        measured: &Machine,
-        machine: &OtherMachine,
-        counted: Option<&Counted>,
-    ) -> Result<Option<Forecast>> {
-        if let Work::Scatter(scatter) = &self.work {
-            let told = scatter.forecast(measured, machine, counted);
-            return told.map_err(|p| self.context.error(p));
-        }
-        let one = with_threads(1, || self.execution())?;
-        let all = with_threads(machine.cores().get(), || self.execution())?;
-        Ok(all.forecast(&one, measured, machine))
     }
 
     /// Where the updates would go; `None` for a call that is no single scatter, and for one whose
