@@ -3,7 +3,7 @@
 use crate::places::{cargo, command, root};
 use crate::python::Venv;
 use crate::stages::{Outcome, Stages, needs, run};
-use crate::{imports, readme, unsafe_blocks};
+use crate::{imports, layers, readme, unsafe_blocks};
 use std::process::ExitCode;
 
 /// Check the sources: format, lints, documentation, circles of files, unsafe, README
@@ -71,6 +71,7 @@ impl Check {
             run(cargo(doc).env("RUSTDOCFLAGS", "-D warnings"))
         });
         stages.run("circles of files", imports::check_circles);
+        stages.run("order of folders", layers::check_order);
         stages.run("places of unsafe", imports::check_unsafe);
         stages.run("table of unsafe", || unsafe_blocks::check(self.fix));
         stages.run("README", readme::check);

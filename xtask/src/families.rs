@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_family_is_the_path_without_types() {
-        assert_eq!(name(EACH), "update::row_pairs::each");
+        assert_eq!(name(EACH), "rows::row_pairs::each");
         assert_eq!(name("_RNvNtCs12strew_kernel3ops4__2do"), "ops::_2do");
         assert_eq!(name("_RNvCs_4core3fmt"), "other crates");
         assert_eq!(name("_RNvCs12strew_kernel99short"), "");

@@ -42,7 +42,7 @@ const SOURCES: [&str; 10] = [
 ];
 
 /// Files by their module path, with the module paths of the files that each uses.
-type Graph = BTreeMap<String, BTreeSet<String>>;
+pub(crate) type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// Fails if files of a crate use each other in a circle. A module and the modules inside it are one
 /// family: they may use each other.
@@ -67,7 +67,7 @@ pub(crate) fn check_circles() -> Outcome {
 }
 
 /// Which files of a crate use which.
-fn graph(folder: &str) -> Outcome<Graph> {
+pub(crate) fn graph(folder: &str) -> Outcome<Graph> {
     let base = root().join(folder);
     let mut sources = BTreeMap::new();
     for path in files(&base, "rs")? {

@@ -8,6 +8,7 @@ mod conformance;
 mod families;
 mod fuzz;
 mod imports;
+mod layers;
 mod package;
 mod places;
 mod python;

@@ -12,11 +12,13 @@
 //! | [`cpu`] | instruction sets, prefetches, stores past the caches, the floating-point environment |
 //! | [`ops`] | arithmetic of element types; what a reduction's identity, join and finish are |
 //! | [`walk`] | from an index to checked byte offsets, block by block |
+//! | [`groups`] | which updates go to each row: row numbers, and the groups that sorting makes |
+//! | [`rows`] | the loop nest over pairs of rows |
 //! | [`copy`] | loops that move elements: take, repeat, tile, fill, replace a slice |
-//! | [`bucket`] | updates listed by block of the destination |
 //! | [`update`] | loops that join updates with their cells in place or in a table |
+//! | [`bucket`] | updates listed by block of the destination |
 //! | [`exact`] | correctly rounded sums, which depend on no order |
-//! | [`segment`] | groups of updates by row, and loops that reduce each group at once |
+//! | [`segment`] | loops that reduce each group of updates at once |
 //! | [`group_stats`] | statistics of groups: variances, positions, running sums, medians |
 //! | [`elementwise`] | passes over elements: exponentials, NumPy's functions, positions of `true` |
 
@@ -35,7 +37,9 @@ pub mod elementwise;
 pub mod error;
 pub mod exact;
 pub mod group_stats;
+pub mod groups;
 pub mod ops;
+pub mod rows;
 pub mod runtime;
 pub mod segment;
 pub mod tensor;

@@ -3,8 +3,8 @@
 use strew_kernel::copy::repeat::RepeatRows;
 use strew_kernel::copy::replace_slice::ReplaceSlice;
 use strew_kernel::copy::take;
+use strew_kernel::groups::row_ids::RowIds;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::segment::row_ids::RowIds;
 use strew_kernel::tensor::{DType, DynTensor, DynView, DynViewMut, TensorView, TensorViewMut};
 use strew_kernel::update::small::SmallRun;
 

@@ -10,12 +10,12 @@ use crate::scatter::reduction::{Finish, Init};
 use crate::scatter::{Scatter, Start};
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
+use strew_kernel::groups::csr::Csr;
+use strew_kernel::groups::row_ids::Facts;
 use strew_kernel::ops::number::{Divisor, Mean};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::fold;
 use strew_kernel::segment::fold::{Fold, Seed};
-use strew_kernel::segment::row_ids::Facts;
 use strew_kernel::tensor::{DType, DynTensor, DynViewMut, shaped};
 
 impl Scatter<'_> {

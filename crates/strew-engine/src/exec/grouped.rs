@@ -5,11 +5,11 @@ use std::ops::Range;
 use strew_kernel::copy::take;
 use strew_kernel::copy::take::gather;
 use strew_kernel::error::Problem;
+use strew_kernel::groups::csr::Csr;
+use strew_kernel::groups::row_ids::RowIds;
 use strew_kernel::segment::arg_backward;
-use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::fold::Fold;
 use strew_kernel::segment::reduce::{Segments, is_past_caches};
-use strew_kernel::segment::row_ids::RowIds;
 use strew_kernel::tensor::{DynTensor, DynView, DynViewMut};
 use strew_kernel::update::in_place::clear;
 

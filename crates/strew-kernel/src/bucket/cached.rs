@@ -23,7 +23,7 @@
 use crate::bucket::Blocks;
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;
-use crate::segment::row_ids::RowIds;
+use crate::groups::row_ids::RowIds;
 use crate::tensor::{Buffer, DynView, Layout, try_vec};
 use crate::walk::ROWS;
 use crate::walk::stack_buf::StackBuf;
@@ -347,7 +347,7 @@ impl CachedBucketsWriter<'_> {
 #[cfg(test)]
 mod tests {
     use super::{BLOCK_BITS, CachedBucketLists, CachedBuckets, PIECE};
-    use crate::segment::row_ids::RowIds;
+    use crate::groups::row_ids::RowIds;
     use crate::tensor::{Element, Tensor};
     use std::fmt::Debug;
     use std::sync::Arc;

@@ -19,10 +19,10 @@
 
 use crate::copy::strided::window;
 use crate::error::Problem;
-use crate::segment::batch::{Batch, alike};
+use crate::groups::batch::{Batch, alike};
+use crate::rows::copy_loop::copy_loop;
+use crate::rows::row_pairs::{Loop, Rows};
 use crate::tensor::{DynView, DynViewMut, apart};
-use crate::update::dispatch::copy_loop;
-use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::geometry::OutOfBounds;
 use crate::walk::offsets::{At, Dims, PrefetchHints};
 

@@ -19,7 +19,7 @@
 //! - Holds: rows that the caller proved; both copies lie inside the row
 
 use crate::cpu::prefetch::prefetch;
-use crate::update::row_pairs::{Loop, Rows};
+use crate::rows::row_pairs::{Loop, Rows};
 use crate::walk::offsets::Dim;
 
 /// Rows between the row that is prefetched and the row that is copied.

@@ -18,11 +18,11 @@
 
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;
+use crate::rows::copy_loop::copy_loop;
+use crate::rows::row_pairs::Rows;
 use crate::runtime::machine::{L3, WAKE};
 use crate::runtime::threads::{available, share};
 use crate::tensor::{DynTensor, DynView, Layout, joined};
-use crate::update::dispatch::copy_loop;
-use crate::update::row_pairs::Rows;
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use smallvec::SmallVec;
 
@@ -148,7 +148,7 @@ pub(crate) fn past_caches(window: &[Dim], size: usize, bytes: usize) -> bool {
 /// Copies rows, each one piece of whole cache lines, past the caches where they begin with a line.
 ///
 /// # Safety
-/// The conditions of [`Loop`](crate::update::row_pairs::Loop). The window must be one axis without
+/// The conditions of [`Loop`](crate::rows::row_pairs::Loop). The window must be one axis without
 /// gaps of a multiple of 64 bytes, and both sides must have the same type.
 pub(crate) unsafe fn copy_rows_past_caches(rows: &Rows<'_>) {
     let [dim] = *rows.window else {

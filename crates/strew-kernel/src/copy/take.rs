@@ -23,12 +23,12 @@ use crate::copy::short_rows::short_row_loop;
 use crate::copy::strided::{copy_rows_past_caches, past_caches, window};
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
-use crate::segment::batch::alike;
-use crate::segment::csr::Csr;
-use crate::segment::row_ids::RowIds;
+use crate::groups::batch::alike;
+use crate::groups::csr::Csr;
+use crate::groups::row_ids::RowIds;
+use crate::rows::copy_loop::copy_loop;
+use crate::rows::row_pairs::{Loop, Rows};
 use crate::tensor::{DynView, DynViewMut, apart};
-use crate::update::dispatch::copy_loop;
-use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::offsets::{At, Dims, PrefetchHints};
 use std::ops::Range;
 

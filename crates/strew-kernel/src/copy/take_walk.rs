@@ -23,9 +23,9 @@
 use crate::copy::short_lines::{TakeLoop, take_loop};
 use crate::copy::short_rows::short_row_loop;
 use crate::copy::strided::{copy_rows_past_caches, past_caches};
+use crate::rows::copy_loop::copy_loop;
+use crate::rows::row_pairs::{Loop, Rows};
 use crate::tensor::{DynView, DynViewMut, apart};
-use crate::update::dispatch::copy_loop;
-use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::Walk;
 use crate::walk::cursor::{Block, Cursor, Read};
 use crate::walk::geometry::{Geometry, OutOfBounds};

@@ -21,9 +21,9 @@
 use crate::cpu::nontemporal::write_past_caches;
 use crate::error::Problem;
 use crate::ops::identity::Bits;
+use crate::rows::copy_loop::copy_loop;
+use crate::rows::row_pairs::Rows;
 use crate::tensor::{DType, DynTensor, DynViewMut};
-use crate::update::dispatch::copy_loop;
-use crate::update::row_pairs::Rows;
 use crate::walk::geometry::{Axis, Term};
 use crate::walk::offsets::{At, Dim, PrefetchHints};
 use crate::walk::{Grid, Walk};

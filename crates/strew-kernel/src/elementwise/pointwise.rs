@@ -6,9 +6,9 @@
 //! reductions.
 
 use crate::cpu::fp_env::DefaultFloats;
+use crate::groups::row_ids::RowIds;
 use crate::ops::math::Real;
 use crate::runtime::threads::share;
-use crate::segment::row_ids::RowIds;
 
 /// Elements that are worth a thread: most passes take an exponential of each.
 const EACH: usize = 1 << 14;

@@ -11,11 +11,11 @@
 //! - Holds: the cell's number is compared with the number of cells
 
 use crate::cpu::fp_env::DefaultFloats;
+use crate::groups::row_ids::RowIds;
 use crate::ops::boolean::Bool;
 use crate::ops::cast::cast;
 use crate::ops::for_dtype::for_dtype;
 use crate::ops::order::{Compared, first_nan_replaces, number_replaces};
-use crate::segment::row_ids::RowIds;
 use crate::tensor::{DType, DynView, DynViewMut, offset_of, offsets};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};

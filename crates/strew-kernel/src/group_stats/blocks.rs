@@ -20,7 +20,7 @@ use crate::group_stats::columns::ByColumn;
 use crate::group_stats::output::{Count, Output, Row, Summary};
 use crate::group_stats::read::{ReadValues, Rows};
 use crate::group_stats::statistics::{Statistic, Value};
-use crate::segment::csr::Csr;
+use crate::groups::csr::Csr;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
 

@@ -229,9 +229,9 @@ mod tests {
     use crate::group_stats::running::depends_on_order;
     use crate::group_stats::statistics::{Statistic, Value};
     use crate::group_stats::stream::{Stream, is_streamed};
+    use crate::groups::csr::Csr;
+    use crate::groups::row_ids::{Facts, RowIds};
     use crate::ops::order::beats;
-    use crate::segment::csr::Csr;
-    use crate::segment::row_ids::{Facts, RowIds};
     use crate::tensor::{DType, DynTensor};
 
     const ALL: [Statistic; 25] = [

@@ -1,6 +1,6 @@
 //! Where statistics read the rows and the values of updates.
 
-use crate::segment::row_ids::RowIds;
+use crate::groups::row_ids::RowIds;
 
 /// The row of each update.
 pub trait ReadRows: Sync {

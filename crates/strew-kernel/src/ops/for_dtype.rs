@@ -46,4 +46,26 @@ macro_rules! for_dtype {
     }};
 }
 
+/// Evaluates `$do` where `$t` is a type whose size and alignment are those of a dtype, for loops
+/// that move elements bit by bit.
+macro_rules! for_bits {
+    ($dtype:expr, $t:ident => $do:expr) => {{
+        macro_rules! with {
+            ($bits:ty) => {{
+                type $t = $bits;
+                $do
+            }};
+        }
+        match ($dtype.size(), $dtype.align()) {
+            (1, _) => with!(u8),
+            (2, _) => with!(u16),
+            (4, _) => with!(u32),
+            (8, 8) => with!(u64),
+            (8, _) => with!([u32; 2]),
+            _ => with!([u64; 2]),
+        }
+    }};
+}
+
+pub(crate) use for_bits;
 pub(crate) use for_dtype;

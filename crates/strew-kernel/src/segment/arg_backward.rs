@@ -19,7 +19,7 @@
 //! - Holds: each thread has its own groups; each update is in one group
 
 use crate::error::Problem;
-use crate::segment::csr::Csr;
+use crate::groups::csr::Csr;
 use crate::tensor::{DType, DynTensor, DynView, Element};
 use std::marker::PhantomData;
 use std::ops::Range;

@@ -23,11 +23,11 @@
 use crate::cpu::LINE;
 use crate::cpu::isa::{Isa, is_bare};
 use crate::cpu::prefetch::prefetch;
+use crate::groups::row_ids::Order;
 use crate::segment::fold::{Column, FREE, Place};
 use crate::segment::job::{Job, Segment};
 use crate::segment::minmax_lanes;
 use crate::segment::panel::{NONE, Panel, position};
-use crate::segment::row_ids::Order;
 
 /// Segments that are reduced side by side.
 const CHAINS: usize = 4;

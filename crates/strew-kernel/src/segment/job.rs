@@ -12,8 +12,8 @@
 //! - Measured: that of `segment/rows.rs` and `segment/elements.rs`, whose jobs these are
 //! - Holds: `Segments` checked the rows and places of each segment before a job is made
 
+use crate::groups::row_ids::Order;
 use crate::segment::fold::{Finish, Fold};
-use crate::segment::row_ids::Order;
 
 /// The loops of one reduction of one element type.
 ///

@@ -8,8 +8,8 @@
 //! The loops prefetch from this list, because hardware cannot predict indexed addresses. Each
 //! address is computed once, with one look at how the order is stored for each block.
 
+use crate::groups::row_ids::Order;
 use crate::segment::job::Job;
-use crate::segment::row_ids::Order;
 use crate::walk::ROWS;
 use crate::walk::stack_buf::StackBuf;
 

@@ -26,13 +26,13 @@
 use crate::cpu::LINE;
 use crate::cpu::isa::{Isa, is_bare};
 use crate::cpu::prefetch::prefetch_second_level;
+use crate::groups::row_ids::Order;
 use crate::ops::number::Number;
 use crate::segment::fold::{Column, EARLIER, Place, is_common};
 use crate::segment::job::{Job, Segment};
 use crate::segment::lookahead::Lookahead;
 use crate::segment::panel;
 use crate::segment::panel::{NONE, Panel};
-use crate::segment::row_ids::Order;
 use crate::walk::ROWS;
 use std::ops::Range;
 

@@ -16,8 +16,8 @@
 use crate::error::Problem;
 use crate::ops::boolean::Bool;
 use crate::ops::number::Convert;
+use crate::rows::row_pairs::{Cold, Loop, Rows, each};
 use crate::tensor::{Buffer, DType, Layout};
-use crate::update::row_pairs::{Cold, Loop, Rows, each};
 use crate::walk::cursor::Block;
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use crate::walk::stack_buf::StackBuf;

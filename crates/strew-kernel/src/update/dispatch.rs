@@ -6,22 +6,23 @@
 //! # Unsafe
 //!
 //! - Buys: one loop per type and reduction
-//! - Measured: that of `update/row_pairs.rs` and `update/fused.rs`, whose loops these are
+//! - Measured: that of `rows/row_pairs.rs` and `update/fused.rs`, whose loops these are
 //! - Holds: passes the caller's promise on; types without padding
 
 use crate::ops::boolean::Bool;
 use crate::ops::combine::{
     Div, Join, MinMaxBranch, MinMaxSelect, Overwrite, Prod, Sub, Sum, SumFromUnset,
 };
-use crate::ops::for_dtype::for_dtype;
+use crate::ops::for_dtype::{for_bits, for_dtype};
 use crate::ops::hot::same_bits;
 use crate::ops::number::{Mean, Number};
 use crate::ops::order::Ordered;
 use crate::ops::reduction::{Combine, Nan};
+use crate::rows::copy_loop::copy_loop;
+use crate::rows::row_pairs::{Cold, Loop, Rows, each, join};
 use crate::tensor::DType;
 use crate::update::fused::fused_lines;
 use crate::update::fused_short_rows::{fused_rows_of_any_length, fused_short_rows};
-use crate::update::row_pairs::{Cold, Loop, Rows, each};
 use crate::walk::line::LineLoop;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -37,25 +38,9 @@ pub(crate) struct Loops {
 impl Loops {
     pub(crate) fn of<J: Join>() -> Self {
         Self {
-            rows: rows::<J>,
+            rows: join::<J>,
             lines: fused_lines::<J>,
         }
-    }
-}
-
-/// Joins the elements on the right into the cells on the left.
-///
-/// # Safety
-/// As for [`Loop`], with left elements `J::Cell` and right elements `J::Value`.
-unsafe fn rows<J: Join>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
-    // `each`.
-    unsafe {
-        each::<J, J::Cell, J::Value, J::Wide>(
-            rows,
-            #[inline(always)]
-            |_, cell, value| J::join(cell, value),
-        )
     }
 }
 
@@ -90,14 +75,7 @@ pub(crate) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
     type Min<T> = MinMaxSelect<T, false, false>;
     type Max<T> = MinMaxSelect<T, true, false>;
     Some(match combine {
-        Combine::Assign => match (dtype.size(), dtype.align()) {
-            (1, _) => Loops::of::<Overwrite<u8>>(),
-            (2, _) => Loops::of::<Overwrite<u16>>(),
-            (4, _) => Loops::of::<Overwrite<u32>>(),
-            (8, 8) => Loops::of::<Overwrite<u64>>(),
-            (8, _) => Loops::of::<Overwrite<[u32; 2]>>(),
-            _ => Loops::of::<Overwrite<[u64; 2]>>(),
-        },
+        Combine::Assign => for_bits!(dtype, T => Loops::of::<Overwrite<T>>()),
         Combine::Sum => {
             for_dtype!(same_bits(dtype), T => Loops::of::<Sum<T>>(), complex C => Loops::of::<Sum<C>>())
         }
@@ -171,11 +149,6 @@ pub(crate) fn sum_loops_from_unset(dtype: DType) -> Option<Loops> {
 /// [`combine_loops`] for rows.
 pub(crate) fn combine_loop(dtype: DType, combine: Combine) -> Option<Loop> {
     combine_loops(dtype, combine).map(|loops| loops.rows)
-}
-
-/// The loop that copies elements bit by bit: one per size and alignment.
-pub(crate) fn copy_loop(dtype: DType) -> Loop {
-    combine_loop(dtype, Combine::Assign).expect("every element can be copied")
 }
 
 /// The loop that turns elements (right) into accumulators (left).

@@ -15,9 +15,9 @@ use crate::copy::strided::{packed, whole};
 use crate::error::Problem;
 use crate::ops::identity::identity;
 use crate::ops::reduction::Combine;
+use crate::rows::row_pairs::Rows;
 use crate::tensor::{DynTensor, DynViewMut};
 use crate::update::dispatch::{combine_loops, finish_loop};
-use crate::update::row_pairs::Rows;
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 
 /// A tensor of accumulators of the shape of `dst`, filled with the reduction's identity.

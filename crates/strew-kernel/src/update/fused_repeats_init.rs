@@ -13,6 +13,7 @@
 //! - Holds: as `update/fused.rs`: each index value is compared with the limit before its cell is
 //!   set
 
+use crate::ops::for_dtype::for_bits;
 use crate::ops::identity::Bits;
 use crate::tensor::DType;
 use crate::update::row_bitmap::RowBitmap;
@@ -37,18 +38,11 @@ pub(crate) unsafe fn begin(
     touched: &mut RowBitmap,
     value: &Bits,
 ) -> bool {
-    // SAFETY: the caller promises elements of this dtype, so each cell has the size and
-    // alignment of the type that the arm names.
-    unsafe {
-        match (dtype.size(), dtype.align()) {
-            (1, _) => begin_cells::<u8>(line, touched, value),
-            (2, _) => begin_cells::<u16>(line, touched, value),
-            (4, _) => begin_cells::<u32>(line, touched, value),
-            (8, 8) => begin_cells::<u64>(line, touched, value),
-            (8, _) => begin_cells::<[u32; 2]>(line, touched, value),
-            _ => begin_cells::<[u64; 2]>(line, touched, value),
-        }
-    }
+    type Begin = unsafe fn(&Line<'_>, &mut RowBitmap, &Bits) -> bool;
+    let begin: Begin = for_bits!(dtype, T => begin_cells::<T>);
+    // SAFETY: the caller promises elements of this dtype, so each cell has the size and alignment
+    // of the loop's type.
+    unsafe { begin(line, touched, value) }
 }
 
 /// # Safety

@@ -15,8 +15,8 @@
 use crate::cpu::prefetch::prefetch;
 use crate::ops::combine::Join;
 use crate::ops::number::Convert;
+use crate::rows::row_pairs::join_few;
 use crate::update::fused::{fused_lines, owned_rows};
-use crate::update::row_pairs::join_few;
 use crate::walk::line::{Line, LineLoop, Lines, once};
 use std::marker::PhantomData;
 

@@ -19,7 +19,7 @@
 //! # Unsafe
 //!
 //! - Buys: updates straight into cells
-//! - Measured: the checks of `update/row_pairs.rs` and `update/fused.rs`: W2d 1.05, W6 1.02, W1b
+//! - Measured: the checks of `rows/row_pairs.rs` and `update/fused.rs`: W2d 1.05, W6 1.02, W1b
 //!   1.10
 //! - Holds: offsets of a block, which its walk proved for every index value below the limit
 
@@ -28,15 +28,15 @@ use crate::copy::strided::{LARGE, copy_rows_past_caches, past_caches, whole};
 use crate::error::Problem;
 use crate::ops::identity::Bits;
 use crate::ops::reduction::Combine;
+use crate::rows::copy_loop::copy_loop;
+use crate::rows::row_pairs::{Loop, Rows};
 use crate::tensor::{DType, DynViewMut};
 use crate::update::converted::Converter;
 use crate::update::dispatch::{
-    Loops, clear_equal_loop, combine_loops, copy_loop, seldom_line_loop, short_line_loop,
-    sum_loops_from_unset,
+    Loops, clear_equal_loop, combine_loops, seldom_line_loop, short_line_loop, sum_loops_from_unset,
 };
 use crate::update::fused_repeats_init::{begin, seen_again};
 use crate::update::row_bitmap::RowBitmap;
-use crate::update::row_pairs::{Loop, Rows};
 use crate::update::sum_count_cells::sum_count_loops;
 use crate::walk::cursor::{Block, Cursor, Read};
 use crate::walk::geometry::OutOfBounds;

@@ -3,8 +3,6 @@
 //! | file | holds |
 //! |---|---|
 //! | [`dispatch`] | the one table from element type and reduction to loops |
-//! | [`row_pairs`] | the loop nest over pairs of rows whose offsets are known |
-//! | `prefetcher` | rows that are asked for before they are joined |
 //! | [`fused`] | single elements: one loop reads the index, checks it and joins |
 //! | [`fused_short_rows`] | the same for dense rows of 2 to 31 elements |
 //! | [`fused_repeats`] | the same where the index seldom changes: the cell stays in a register |
@@ -30,9 +28,7 @@ pub mod fused_repeats_init;
 pub mod fused_short_rows;
 pub mod in_place;
 pub mod lazy_init;
-pub(crate) mod prefetcher;
 pub mod row_bitmap;
-pub mod row_pairs;
 pub mod small;
 pub mod sum_count_cells;
 pub mod table;

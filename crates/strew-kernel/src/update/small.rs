@@ -13,9 +13,9 @@
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::reduction::Combine;
+use crate::rows::row_pairs::{Loop, Rows};
 use crate::tensor::{DynView, DynViewMut, Layout, apart};
 use crate::update::dispatch::combine_loop;
-use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::ROWS;
 use crate::walk::decode::{Scale, Stretch};
 use crate::walk::geometry::OutOfBounds;

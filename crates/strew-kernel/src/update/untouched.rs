@@ -14,11 +14,11 @@
 use crate::copy::strided::{packed, stretches, whole};
 use crate::ops::identity::Bits;
 use crate::ops::sentinel::Unset;
+use crate::rows::copy_loop::copy_loop;
+use crate::rows::row_pairs::{Cold, Rows, each};
 use crate::runtime::machine::WAKE;
 use crate::runtime::threads::{Team, available};
 use crate::tensor::{DType, DynTensor, DynView, DynViewMut, apart};
-use crate::update::dispatch::copy_loop;
-use crate::update::row_pairs::{Cold, Rows, each};
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;

@@ -17,10 +17,10 @@
 //! [`Csr`] checks all of its lists once when it is made.
 
 use crate::error::Problem;
+use crate::groups::row_ids::{Facts, Order, RowIds, SPARSE};
+use crate::groups::sorted::SortedPart;
+use crate::groups::{sort, sorted};
 use crate::runtime::chunks;
-use crate::segment::row_ids::{Facts, Order, RowIds, SPARSE};
-use crate::segment::sorted::SortedPart;
-use crate::segment::{sort, sorted};
 use crate::tensor::try_vec;
 
 /// For each row of a destination, its updates in their order.

@@ -10,12 +10,12 @@
 //!
 //! Blocks are cut among the threads so that each gets about as many updates. Cost: two passes over
 //! the row numbers, 8 bytes written and read for each update in between, and 4 bytes of order for
-//! each update. [`Csr::new`](crate::segment::csr::Csr::new) uses it where `fits` says so.
+//! each update. [`Csr::new`](crate::groups::csr::Csr::new) uses it where `fits` says so.
 
 use crate::error::Problem;
+use crate::groups::row_ids::SPARSE;
 use crate::runtime::chunks::{cut_up, threads};
 use crate::runtime::threads::share;
-use crate::segment::row_ids::SPARSE;
 use crate::tensor::{List, try_vec};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -35,7 +35,7 @@ const MANY_BITS: u32 = 10;
 const COUNTED: usize = 16;
 
 /// The updates sorted by row, and where the updates of each row begin; see
-/// [`Csr`](crate::segment::csr::Csr).
+/// [`Csr`](crate::groups::csr::Csr).
 pub(crate) struct Sorted {
     pub(crate) order: List<u32>,
     pub(crate) rows: Option<List<u32>>,

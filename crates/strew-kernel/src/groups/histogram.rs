@@ -5,8 +5,8 @@
 //! grouping: the differences of its `starts`. The engine's cost model reads the result.
 
 use crate::error::Problem;
-use crate::segment::csr::Csr;
-use crate::segment::row_ids::{Facts, RowIds};
+use crate::groups::csr::Csr;
+use crate::groups::row_ids::{Facts, RowIds};
 use crate::tensor::try_vec;
 
 /// Maximum number of rows whose table of counts stays in a near cache.

@@ -10,9 +10,9 @@
 //! before ends the scan, and the engine takes another way.
 
 use crate::error::Problem;
+use crate::groups::row_ids::SPARSE;
 use crate::runtime::chunks::cut_up;
 use crate::runtime::threads::share;
-use crate::segment::row_ids::SPARSE;
 use crate::tensor::List;
 use std::ops::Range;
 
@@ -80,7 +80,7 @@ fn begins<N: Copy>(last: i64, rows: &[N], row: &impl Fn(N) -> i64) -> Option<u64
     ascends.then_some(begins)
 }
 
-/// The lists of a [`Csr`](crate::segment::csr::Csr) of sorted updates.
+/// The lists of a [`Csr`](crate::groups::csr::Csr) of sorted updates.
 pub(crate) struct Lists {
     pub(crate) rows: Option<List<u32>>,
     pub(crate) starts: List<u32>,
@@ -179,8 +179,8 @@ fn adjacent(ascents: &[SortedPart]) -> Option<(Vec<Own<'_>>, usize)> {
 #[cfg(test)]
 mod tests {
     use super::{Lists, SortedPart, joined};
-    use crate::segment::sort::sort;
-    use crate::segment::sort::tests::rows;
+    use crate::groups::sort::sort;
+    use crate::groups::sort::tests::rows;
 
     fn ascents(rows: &[u32], parts: usize, room: usize) -> Option<Vec<SortedPart>> {
         let each = rows.len().div_ceil(parts).max(1);

@@ -28,9 +28,25 @@
 use crate::cpu::isa::{Baseline, Isa, turn_by_turn};
 use crate::ops::combine::Join;
 use crate::ops::number::Convert;
-use crate::update::prefetcher::{Prefetcher, STRIDE, fetch_one, fetch_stride};
+use crate::rows::prefetcher::{Prefetcher, STRIDE, fetch_one, fetch_stride};
 use crate::walk::offsets::{At, Dim, PrefetchHints};
 use std::sync::atomic::{Ordering, compiler_fence};
+
+/// Joins the elements on the right into the cells on the left.
+///
+/// # Safety
+/// As for [`Loop`], with left elements `J::Cell` and right elements `J::Value`.
+pub(crate) unsafe fn join<J: Join>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
+    // `each`.
+    unsafe {
+        each::<J, J::Cell, J::Value, J::Wide>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| J::join(cell, value),
+        )
+    }
+}
 
 /// Pairs of rows: row `i` of the left side begins at `left + left_at[i]`, that of the right side
 /// at `right + right_at[i]` (bytes), and both go on along the window.
