@@ -4,10 +4,14 @@
 //!
 //! | folder | holds |
 //! |---|---|
-//! | [`scatter`] | the description that every dialect lowers to |
-//! | [`choose`] | the cost model: which strategy runs, on how many threads |
-//! | [`exec`] | runs what was chosen, made of the kernel's loops |
-//! | [`explain`] | says what was chosen, and what it moves through memory |
+//! | [`describe`] | what a caller asks for: the description that every dialect lowers to |
+//! | [`strides`] | the same as steps through memory, and the order of an index |
+//! | [`traffic`] | what a run moves through memory, and how long that takes |
+//! | `thresholds` | every number that decides |
+//! | [`threads`] | how a run is shared out, and the threads that run its parts |
+//! | [`strategy`] | a file for each strategy: what stands in its way, when it pays, its run |
+//! | [`run`] | from a description to a choice, and from that to loops |
+//! | [`explain`] | says what was chosen |
 //! | [`plan`] | an index kept as a value, for many runs |
 //! | [`accumulator`] | statistics of groups whose values come chunk by chunk |
 //! | [`keys`] | numbers for different keys, and for combinations of them |
@@ -19,10 +23,14 @@
 pub mod accumulator;
 mod bytes;
 pub mod checks;
-pub mod choose;
 pub mod context;
-pub mod exec;
+pub mod describe;
 pub mod explain;
 pub mod keys;
 pub mod plan;
-pub mod scatter;
+pub mod run;
+pub mod strategy;
+pub mod strides;
+pub mod threads;
+mod thresholds;
+pub mod traffic;

@@ -177,7 +177,7 @@ pub mod grad;
 
 /// What to do: [`Scatter`](scatter::Scatter), the one description that every dialect lowers to.
 pub mod scatter {
-    pub use strew_engine::scatter::{
+    pub use strew_engine::describe::{
         Component, Destinations, Finish, Gather, Init, Output, PickedAxes, Place, Pointer,
         Reduction, Scatter, Shapes, Start, Target, TupleEntry,
     };
@@ -187,17 +187,17 @@ pub use dialect::*;
 pub use half::{bf16, f16};
 pub use num_complex::{Complex32, Complex64};
 pub use strew_engine::accumulator::Accumulator;
-pub use strew_engine::choose::execution::Execution;
-pub use strew_engine::choose::plan_cost::Way;
-pub use strew_engine::choose::split::Split;
-pub use strew_engine::choose::strategy::Strategy;
-pub use strew_engine::exec::segments::Pairing;
+pub use strew_engine::describe::bounds::{Bounds, Negative, OutOfRange};
+pub use strew_engine::describe::pairing::Pairing;
+pub use strew_engine::describe::split::Split;
+pub use strew_engine::describe::strategy::Strategy;
 pub use strew_engine::explain::profile::Profile;
 pub use strew_engine::explain::report::{Alternative, Report};
-pub use strew_engine::explain::text::Explanation;
-pub use strew_engine::explain::traffic::{Move, Stage, Traffic};
 pub use strew_engine::keys::{Numbered, Word, join_keys, number_keys, number_strings};
-pub use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+pub use strew_engine::plan::way::Way;
+pub use strew_engine::strategy::execution::Execution;
+pub use strew_engine::traffic::text::Explanation;
+pub use strew_engine::traffic::{Move, Stage, Traffic};
 pub use strew_kernel::cpu::isa::{InstructionSet, instruction_set, set_instruction_set};
 pub use strew_kernel::error::{Class, Error, IndexValue, Problem, Result};
 pub use strew_kernel::ops::reduction::{Combine, Nan};

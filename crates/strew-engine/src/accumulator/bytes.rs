@@ -27,8 +27,8 @@ use crate::accumulator::spans::Spans;
 use crate::accumulator::touched::Touched;
 use crate::accumulator::{Accumulator, context};
 use crate::bytes::Rest;
+use crate::describe::bounds::{Bounds, Negative, OutOfRange};
 use crate::plan::{Aggregate, AggregateOptions};
-use crate::scatter::bounds::{Bounds, Negative, OutOfRange};
 use num_complex::Complex64;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{DType, Scalar, try_vec};
@@ -54,7 +54,7 @@ impl Accumulator {
     /// the bytes.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{accumulator::*, plan::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+    /// # mod strew { pub use strew_engine::{accumulator::*, plan::*, describe::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
     /// use strew::{Accumulator, Aggregate, AggregateOptions, Bounds, DType};
     ///
     /// let (wanted, options) = ([Aggregate::Len], AggregateOptions::default());

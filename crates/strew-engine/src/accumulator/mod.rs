@@ -23,8 +23,8 @@ use crate::accumulator::spans::Spans;
 use crate::accumulator::states::States;
 use crate::accumulator::touched::Touched;
 use crate::context::Context;
+use crate::describe::bounds::{Bounds, Negative};
 use crate::plan::{Aggregate, AggregateOptions};
-use crate::scatter::bounds::{Bounds, Negative};
 use std::fmt;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::group_stats::output::Summary;
@@ -51,7 +51,7 @@ const FEW: usize = 4;
 /// `logsumexp`, and those with a result for each value.
 ///
 /// ```
-/// # mod strew { pub use strew_engine::{accumulator::*, plan::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+/// # mod strew { pub use strew_engine::{accumulator::*, plan::*, plan::aggregate::*, describe::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
 /// use strew::{Accumulator, Aggregate, AggregateOptions, Bounds, DType, TensorView};
 ///
 /// let wanted = [Aggregate::Sum, Aggregate::Max];

@@ -1,8 +1,8 @@
 //! Chunks one after the other, merges in any order, hostile bytes.
 
 use crate::accumulator::Accumulator;
+use crate::describe::bounds::Bounds;
 use crate::plan::{Aggregate, AggregateOptions, Plan, aggregate_dyn};
-use crate::scatter::bounds::Bounds;
 use std::ops::Range;
 use strew_kernel::error::Class;
 use strew_kernel::tensor::{DType, DynTensor, Scalar, TensorView};

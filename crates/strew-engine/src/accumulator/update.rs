@@ -10,9 +10,9 @@
 
 use crate::accumulator::{Accumulator, context, value};
 use crate::checks::{expect_dtype, expect_shape};
+use crate::describe::bounds::OutOfRange;
 use crate::plan::values::{Visit, visit};
 use crate::plan::{Plan, rows_of};
-use crate::scatter::bounds::OutOfRange;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::group_stats::read::{ReadRows, ReadValues};
 use strew_kernel::group_stats::state::Chunk;

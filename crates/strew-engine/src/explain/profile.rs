@@ -4,7 +4,7 @@
 //! One pass over the row numbers. Its memory is 4 bytes for each row of the destination; above
 //! `MOST_ROWS` rows only stretches of the destination are counted.
 
-use crate::choose::split::Split;
+use crate::describe::split::Split;
 use strew_kernel::error::Problem;
 use strew_kernel::groups::row_ids::RowIds;
 use strew_kernel::tensor::try_vec;

@@ -1,13 +1,16 @@
 //! How a scatter would run.
 
-use crate::choose::chosen::{Chosen, Walked};
-use crate::choose::execution::Execution;
-use crate::choose::request::Types;
-use crate::choose::strategy::Strategy;
+use crate::describe::reduction::Finish;
+use crate::describe::strategy::Reason;
+use crate::describe::strategy::Strategy;
+use crate::describe::{Scatter, Start, Target};
 use crate::explain::profile::Profile;
-use crate::explain::traffic::{Around, Began};
-use crate::scatter::reduction::Finish;
-use crate::scatter::{Scatter, Start, Target};
+use crate::run::choose::{Chosen, Walked};
+use crate::strategy::execution::Execution;
+use crate::strategy::{replace_slice, small};
+use crate::strides::request::Cells;
+use crate::strides::request::Types;
+use crate::traffic::{Around, Began};
 use strew_kernel::copy::replace_slice::ReplaceSlice;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
@@ -27,13 +30,11 @@ impl Scatter<'_> {
             Target::InPlace { view, .. } => Some(view.layout()),
             Target::New { .. } => None,
         };
-        let few = "a few elements join before a walk could be prepared";
         let walked = match self.choose(into, None)? {
             Chosen::Walk(walked) => walked,
-            Chosen::Small => self.whole(Strategy::Small, few, None)?,
+            Chosen::Small => self.whole(Strategy::Small, small::REASON, None)?,
             Chosen::ReplaceSlice(job) => {
-                let reason = "that writes each line of the result once";
-                self.whole(Strategy::ReplaceSlice, reason, Some(&job))?
+                self.whole(Strategy::ReplaceSlice, replace_slice::REASON, Some(&job))?
             }
         };
         Ok(match walked.space.is_empty() {
@@ -49,7 +50,7 @@ impl Scatter<'_> {
     fn whole(
         &self,
         strategy: Strategy,
-        reason: &'static str,
+        why: &'static str,
         job: Option<&ReplaceSlice<'_>>,
     ) -> Result<Walked<'_>, Problem> {
         let types = Types {
@@ -62,7 +63,14 @@ impl Scatter<'_> {
         };
         let (space, request) = (self.space(&layout), self.request(&layout, false));
         let (lookups, cut) = (space.lookups.len(), space.cut());
-        let mut execution = Execution::of(strategy, reason, lookups, cut, request, types);
+        let mut execution = Execution::of(
+            strategy,
+            Reason::of(self.strategy, why),
+            lookups,
+            cut,
+            request,
+            types,
+        );
         if let Some(job) = job {
             execution.streams = job.threads();
             execution.copied = job.input_bytes();
@@ -76,7 +84,7 @@ impl Scatter<'_> {
         let zeros = self.reduction.finish == Finish::ZeroIfStart;
         let finished = zeros && execution.strategy() == Strategy::Grouped;
         let began = match self.target.start() {
-            None if request.private => Began::Filled,
+            None if request.cells == Cells::Private => Began::Filled,
             None => Began::InPlace,
             Some(_) if finished => Began::Zeros,
             Some(_) if execution.strategy() == Strategy::ReplaceSlice => {
@@ -95,7 +103,7 @@ impl Scatter<'_> {
         Around {
             began,
             // Once more over all of it: for what still is as it was, or was never reached.
-            swept: (zeros && !finished) || request.unset,
+            swept: (zeros && !finished) || request.cells.are_unset(),
         }
     }
 }

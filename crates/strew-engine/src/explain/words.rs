@@ -1,18 +1,17 @@
 //! A run in one sentence: how it goes and why, what it moves, how long it takes, and what holds it
 //! up.
 
-use crate::choose::strategy::Strategy;
-use crate::explain::text::{bytes, seconds};
-use crate::explain::traffic::Traffic;
+use crate::describe::strategy::Reason;
+use crate::describe::strategy::Strategy;
+use crate::strategy::{grouped, in_order, partition, replace_slice, runs, small, table, tiled};
+use crate::traffic::Traffic;
+use crate::traffic::text::{bytes, seconds};
 use strew_kernel::runtime::machine::Machine;
-
-/// The reason of a strategy that was forced.
-const FORCED: &str = "it was asked for";
 
 /// The sentence about a scatter or a gather.
 pub(crate) fn of(
     strategy: Strategy,
-    reason: &str,
+    reason: Reason,
     traffic: Option<&Traffic>,
     machine: Option<&Machine>,
 ) -> String {
@@ -22,13 +21,13 @@ pub(crate) fn of(
 /// The sentence about a run that goes like this, for this reason.
 pub(crate) fn sentence(
     how: &str,
-    reason: &str,
+    reason: Reason,
     traffic: Option<&Traffic>,
     machine: Option<&Machine>,
 ) -> String {
     let mut said = match reason {
-        FORCED => format!("{how}, as it was asked to"),
-        _ => format!("{how}, because {reason}"),
+        Reason::Asked => format!("{how}, as it was asked to"),
+        Reason::Pays(why) => format!("{how}, because {why}"),
     };
     let Some(traffic) = traffic else {
         return said;
@@ -62,15 +61,15 @@ fn amounts(traffic: &Traffic) -> String {
 /// What a run of this strategy does.
 fn how(strategy: Strategy) -> &'static str {
     match strategy {
-        Strategy::InOrder => "takes the updates in order, one after the other",
-        Strategy::DenseTable => "joins the updates in a table of all rows",
-        Strategy::CompactTable => "joins the updates in a table of the rows that are touched",
-        Strategy::Tiled => "takes some columns at a time",
-        Strategy::Partition => "lists the updates by block of the destination first",
-        Strategy::Grouped => "sorts the updates by row first",
-        Strategy::Runs => "takes each row's updates together",
-        Strategy::Small => "joins the updates at once",
-        Strategy::ReplaceSlice => "copies the input and replaces the slice on the way",
+        Strategy::InOrder => in_order::HOW,
+        Strategy::DenseTable => table::HOW_DENSE,
+        Strategy::CompactTable => table::HOW_COMPACT,
+        Strategy::Tiled => tiled::HOW,
+        Strategy::Partition => partition::HOW,
+        Strategy::Grouped => grouped::HOW,
+        Strategy::Runs => runs::HOW,
+        Strategy::Small => small::HOW,
+        Strategy::ReplaceSlice => replace_slice::HOW,
     }
 }
 
@@ -81,11 +80,11 @@ mod tests {
     #[test]
     fn sentences() {
         assert_eq!(
-            sentence("sorts", "rows are long", None, None),
+            sentence("sorts", Reason::Pays("rows are long"), None, None),
             "sorts, because rows are long"
         );
         assert_eq!(
-            sentence("sorts", FORCED, None, None),
+            sentence("sorts", Reason::Asked, None, None),
             "sorts, as it was asked to"
         );
     }

@@ -2,11 +2,11 @@
 
 use crate::checks::{axis, expect_shape};
 use crate::context::Context;
+use crate::describe::bounds::Bounds;
 use crate::plan::Plan;
 use crate::plan::as_scatter::as_scatter;
 use crate::plan::names;
 use crate::plan::statistics::{Among, Groups, Numbers};
-use crate::scatter::bounds::Bounds;
 use std::str::FromStr;
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::group_stats::exact::format_of;
@@ -399,7 +399,7 @@ impl Plan {
     /// ```
     /// # mod strew {
     /// #     pub use strew_engine::{plan::*, plan::aggregate::*, plan::reduce::*};
-    /// #     pub use strew_engine::scatter::bounds::*;
+    /// #     pub use strew_engine::describe::bounds::*;
     /// #     pub use strew_kernel::{error::Error, tensor::*};
     /// # }
     /// use strew::{Aggregate, AggregateOptions, Bounds, Plan, TensorView};
@@ -448,7 +448,7 @@ fn called() -> Context {
 ///
 /// ```
 /// # mod strew {
-/// #     pub use strew_engine::{plan::aggregate::*, scatter::bounds::*};
+/// #     pub use strew_engine::{plan::aggregate::*, describe::bounds::*};
 /// #     pub use strew_kernel::{error::Error, tensor::*};
 /// # }
 /// use strew::{Aggregate, AggregateOptions, Bounds, TensorView, aggregate_dyn};
@@ -540,8 +540,8 @@ fn joined(parts: &[DynTensor], dtype: DType, shape: &[usize]) -> Result<DynTenso
 #[cfg(test)]
 mod tests {
     use super::{Aggregate, AggregateOptions, Fractions, aggregate_dyn};
+    use crate::describe::bounds::Bounds;
     use crate::plan::Plan;
-    use crate::scatter::bounds::Bounds;
     use strew_kernel::error::{Class, Problem};
     use strew_kernel::tensor::{Scalar, TensorView};
 

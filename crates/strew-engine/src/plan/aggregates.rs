@@ -23,9 +23,9 @@
 //! # Ok::<(), strew::Error>(())
 //! ```
 
+use crate::describe::bounds::Bounds;
 use crate::plan::Plan;
 use crate::plan::aggregate::{Aggregate, AggregateOptions, aggregate_dyn};
-use crate::scatter::bounds::Bounds;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use strew_kernel::error::Result;

@@ -10,11 +10,11 @@
 //! [`statistics`](crate::plan::statistics), since both join one value after the other in the same
 //! type.
 
-use crate::choose::statistics::is_faster_as_scatter;
+use crate::describe::{Destinations, Init, Place, Reduction, Scatter, Start, Target};
+use crate::plan::division::is_faster_as_scatter;
 use crate::plan::reduce::Reduce;
 use crate::plan::statistics::Numbers;
 use crate::plan::{Aggregate, AggregateOptions};
-use crate::scatter::{Destinations, Init, Place, Reduction, Scatter, Start, Target};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::identity::identity;
 use strew_kernel::tensor::{DType, DynTensor, DynView};
@@ -104,8 +104,8 @@ pub(crate) fn as_scatter(
 
 #[cfg(test)]
 mod tests {
+    use crate::describe::bounds::{Bounds, Negative, OutOfRange};
     use crate::plan::{Aggregate, AggregateOptions, aggregate_dyn};
-    use crate::scatter::bounds::{Bounds, Negative, OutOfRange};
     use strew_kernel::tensor::{DType, DynTensor, Scalar, TensorView};
 
     /// Values of a type, some of them special.

@@ -1,8 +1,8 @@
 //! A plan made step by step.
 
-use crate::choose::plan_cost::Way;
+use crate::describe::bounds::Bounds;
 use crate::plan::Plan;
-use crate::scatter::bounds::Bounds;
+use crate::plan::way::Way;
 use strew_kernel::error::Result;
 use strew_kernel::tensor::{DynView, Index, TensorView};
 
@@ -24,7 +24,7 @@ impl Plan {
     ///
     /// ```
     /// # mod strew {
-    /// #     pub use strew_engine::{plan::*, scatter::bounds::*};
+    /// #     pub use strew_engine::{plan::*, describe::bounds::*};
     /// #     pub use strew_kernel::error::Error;
     /// # }
     /// use strew::{Plan, Reduce};
@@ -62,7 +62,7 @@ impl<'a> PlanBuilder<'a> {
     ///
     /// ```
     /// # mod strew {
-    /// #     pub use strew_engine::{plan::*, scatter::bounds::*};
+    /// #     pub use strew_engine::{plan::*, describe::bounds::*};
     /// #     pub use strew_kernel::error::Error;
     /// # }
     /// use strew::{Bounds, Plan};

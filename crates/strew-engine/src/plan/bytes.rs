@@ -41,7 +41,7 @@ impl Plan {
     /// The plan that [`to_bytes`](Self::to_bytes) wrote. All facts are proven anew.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, describe::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
     /// let plan = strew::Plan::new(&[2i64, 0, 2], None, strew::Bounds::STRICT)?;
     /// let bytes = plan.to_bytes()?;
     /// let again = strew::Plan::from_bytes(&bytes)?;

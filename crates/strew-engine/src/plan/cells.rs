@@ -1,10 +1,10 @@
 //! What gradients ask a plan: which rows and updates met, and who won.
 
+use crate::describe::destinations::Destinations;
+use crate::describe::destinations::row_ids::RowNumbers;
+use crate::describe::{Scatter, Start, Target, identities};
 use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
-use crate::scatter::destinations::Destinations;
-use crate::scatter::destinations::row_ids::RowNumbers;
-use crate::scatter::{Scatter, Start, Target, identities};
 use std::sync::Arc;
 use strew_kernel::error::{Error, Problem};
 use strew_kernel::tensor::{DynTensor, DynView, try_vec};

@@ -3,9 +3,9 @@
 //! All of it is reductions into the rows of a plan, and passes over elements side by side between
 //! them. It is computed in the accumulator's type, integers in `float64`.
 
+use crate::describe::widen::widened;
 use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
-use crate::scatter::widen::widened;
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::elementwise::pointwise::Pointwise;

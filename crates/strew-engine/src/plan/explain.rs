@@ -1,17 +1,18 @@
 //! What a plan tells about itself and its runs.
 
-use crate::choose::plan_cost::Way;
-use crate::choose::split::Split;
+use crate::describe::split::Split;
+use crate::describe::strategy::Reason;
+use crate::describe::{Scatter, Target};
 use crate::explain::profile::Profile;
 use crate::explain::report::{Alternative, Report};
-use crate::explain::text;
-use crate::explain::text::Explanation;
-use crate::explain::traffic::{GroupedBytes, GroupedRows, Traffic};
 use crate::explain::words::sentence;
 use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
 use crate::plan::run::stand_in;
-use crate::scatter::{Scatter, Target};
+use crate::plan::way::Way;
+use crate::traffic::text;
+use crate::traffic::text::Explanation;
+use crate::traffic::{GroupedBytes, GroupedRows, Traffic};
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::groups::csr::Csr;
@@ -24,7 +25,7 @@ type Facts = Vec<(&'static str, String)>;
 /// How some reductions would run.
 pub(crate) struct Told {
     /// The way, and why.
-    pub way: (Way, &'static str),
+    pub way: (Way, Reason),
     facts: Facts,
     pub traffic: Option<Traffic>,
     /// How the first is shared out, and among how many threads.
@@ -57,7 +58,7 @@ impl Plan {
     /// and shape would run.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, describe::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
     /// use strew::{Bounds, DType, Plan, Reduce};
     ///
     /// let plan = Plan::new(&[0i64, 0, 2], None, Bounds::STRICT)?;
@@ -130,7 +131,7 @@ impl Plan {
                 name: way.name().to_owned(),
                 chosen: way == told.way.0,
                 time: match run {
-                    Ok(run) if run.way.0 != way => Err(run.way.1.to_owned()),
+                    Ok(run) if run.way.0 != way => Err(run.way.1.text().to_owned()),
                     Ok(run) => Ok(time(run)),
                     Err(problem) => Err(problem.to_string()),
                 },
@@ -170,7 +171,7 @@ impl Plan {
         facts.push(("reductions", names.join(", ")));
         facts.push(("dtype", dtype.to_string()));
         facts.push(("way", way.0.to_string()));
-        facts.push(("reason", way.1.to_owned()));
+        facts.push(("reason", way.1.text().to_owned()));
         let bytes = layout.len().saturating_mul(dtype.size());
         let folded = reduces.iter().filter(|&&r| r != Reduce::Assign).count();
         let trips = match way.0 {

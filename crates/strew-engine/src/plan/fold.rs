@@ -19,11 +19,11 @@
 //!
 //! Threads get disjoint cells: positions before the axis where there are enough, else rows.
 
-use crate::choose::plan_cost;
-use crate::choose::plan_cost::Way;
-use crate::exec::crew::each_piece;
-use crate::exec::grouped::partition_point;
 use crate::plan::Plan;
+use crate::plan::way;
+use crate::plan::way::Way;
+use crate::threads::crew::each_piece;
+use crate::threads::groups::partition_point;
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::groups::csr::Csr;
@@ -176,8 +176,7 @@ impl Plan {
     /// The way of a fold. The states of one matrix of cells have `states` bytes.
     fn fold_way(&self, states: usize) -> Way {
         let listed = self.index.groups.get().is_some() || (self.is_sorted() && self.dropped() == 0);
-        self.way
-            .unwrap_or_else(|| plan_cost::choose_fold(states, listed))
+        self.way.unwrap_or_else(|| way::choose_fold(states, listed))
     }
 }
 

@@ -19,7 +19,7 @@ impl Plan {
     /// The updates of each row, in one list.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, scatter::bounds::*}; pub use strew_kernel::error::Error; }
+    /// # mod strew { pub use strew_engine::{plan::*, describe::bounds::*}; pub use strew_kernel::error::Error; }
     /// use strew::{Bounds, Plan};
     ///
     /// let members = Plan::new(&[2i64, 0, 2, 2], Some(4), Bounds::STRICT)?.members()?;

@@ -8,6 +8,7 @@ pub mod builder;
 pub mod bytes;
 pub mod cells;
 pub mod composite;
+pub(crate) mod division;
 pub mod explain;
 pub mod fold;
 pub mod members;
@@ -17,12 +18,13 @@ pub mod reduce;
 pub mod run;
 pub mod statistics;
 pub(crate) mod values;
+pub mod way;
 
 use crate::checks::{expect_dtype, expect_shape};
-use crate::choose::plan_cost::Way;
 use crate::context::Context;
-use crate::exec::meter::Meter;
-use crate::scatter::bounds::Bounds;
+use crate::describe::bounds::Bounds;
+use crate::plan::way::Way;
+use crate::threads::meter::Meter;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use strew_kernel::bucket::cached::CachedBucketLists;
@@ -57,7 +59,7 @@ const PASSES: usize = 3;
 /// A clone shares everything with the original; a plan can be used from many threads at once.
 ///
 /// ```
-/// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+/// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, describe::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
 /// use strew::{Bounds, Plan, Reduce};
 ///
 /// // Edge k brings a message to node to[k].

@@ -1,11 +1,11 @@
 //! Runs of a plan that also tell which update won each cell.
 
-use crate::choose::plan_cost;
-use crate::choose::plan_cost::{Way, Work};
-use crate::exec::grouped::Reductions;
+use crate::describe::{Scatter, Target};
 use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
-use crate::scatter::{Scatter, Target};
+use crate::plan::way;
+use crate::plan::way::{Way, Work};
+use crate::threads::groups::Reductions;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::segment::fold::Fold;
 use strew_kernel::tensor::{AsTensor, DType, DynTensor, DynView, Element, Layout, Tensor};
@@ -19,7 +19,7 @@ impl Plan {
     /// cell that is 0 for want of a winner has the position [`len`](Self::len).
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, describe::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
     /// use strew::{Bounds, Plan, Reduce};
     ///
     /// let plan = Plan::new(&[0i64, 2, 0, 2], None, Bounds::STRICT)?;
@@ -111,7 +111,7 @@ impl Plan {
                 positions: true,
                 ..work
             };
-            plan_cost::choose(&with_arg).0
+            way::choose(&with_arg).0
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The reductions of a plan.
 
+use crate::describe::Start;
+use crate::describe::reduction::{Finish, Init, Reduction};
 use crate::plan::{Aggregate, context, names};
-use crate::scatter::Start;
-use crate::scatter::reduction::{Finish, Init, Reduction};
 use std::fmt;
 use std::str::FromStr;
 use strew_kernel::error::{Error, Problem};

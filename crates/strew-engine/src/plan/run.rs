@@ -1,16 +1,18 @@
 //! Runs of a plan.
 
 use crate::checks::{axis, expect_dtype, expect_shape};
-use crate::choose::plan_cost;
-use crate::choose::plan_cost::{Hot, Way, Work};
-use crate::choose::strategy::Strategy;
-use crate::exec::grouped;
-use crate::exec::grouped::Reductions;
+use crate::describe::bounds::{Bounds, Negative, OutOfRange};
+use crate::describe::destinations::{Destinations, Place};
+use crate::describe::strategy::Reason;
+use crate::describe::strategy::Strategy;
+use crate::describe::{Scatter, Start, Target};
 use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
-use crate::scatter::bounds::{Bounds, Negative, OutOfRange};
-use crate::scatter::destinations::{Destinations, Place};
-use crate::scatter::{Scatter, Start, Target};
+use crate::plan::way;
+use crate::plan::way::{Hot, Way, Work};
+use crate::threads::groups;
+use crate::threads::groups::Reductions;
+use crate::threads::share::threads;
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::segment::fold::Fold;
@@ -75,7 +77,7 @@ impl Plan {
     /// replaced in the rows that take an update. Other rows stay as they are.
     ///
     /// ```
-    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, describe::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
     /// use strew::{Bounds, Plan, PlanIntoOptions, Reduce};
     ///
     /// let plan = Plan::new(&[1i32, 1], Some(2), Bounds::STRICT)?;
@@ -216,16 +218,22 @@ impl Plan {
         axis: usize,
         reduces: &[Reduce],
         anew: bool,
-    ) -> (Way, &'static str) {
+    ) -> (Way, Reason) {
         // Groups make exact sums of new tensors only, and of some types only.
         let grouped = |reduce: &Reduce| match anew {
             true => reduce.is_grouped(src.dtype()),
             false => !reduce.is_exact(),
         };
         match self.way {
-            _ if !reduces.iter().all(grouped) => (Way::InOrder, "exact sums are kept in a table"),
-            Some(way) => (way, "it was asked for"),
-            None => plan_cost::choose(&self.work(src, axis, reduces, anew)),
+            _ if !reduces.iter().all(grouped) => {
+                let why = "exact sums are kept in a table";
+                (Way::InOrder, Reason::Pays(why))
+            }
+            Some(way) => (way, Reason::Asked),
+            None => {
+                let (way, why) = way::choose(&self.work(src, axis, reduces, anew));
+                (way, Reason::Pays(why))
+            }
         }
     }
 
@@ -275,8 +283,7 @@ impl Plan {
 
     /// How many threads a run of so many bytes gets.
     pub(crate) fn threads_for(&self, bytes: usize) -> usize {
-        self.threads
-            .map_or_else(|| plan_cost::threads(bytes), |n| n.max(1))
+        self.threads.map_or_else(|| threads(bytes), |n| n.max(1))
     }
 
     pub(crate) fn make_new(
@@ -307,7 +314,7 @@ impl Plan {
             let ones = matches!(start, Start::Identity) && self.touched() < self.size();
             made.push(match ones {
                 _ if clears => DynTensor::scratch(src.dtype(), &shape)?,
-                true => crate::scatter::identities(src.dtype(), &shape, &reduce.for_new().1)?,
+                true => crate::describe::identities(src.dtype(), &shape, &reduce.for_new().1)?,
                 false => DynTensor::zeros_for(src.dtype(), &shape, src.len())?,
             });
         }
@@ -369,7 +376,7 @@ impl Plan {
         let cells = shape
             .iter()
             .fold(src.dtype().size(), |bytes, &len| bytes.saturating_mul(len));
-        let few = grouped::are_few(untouched, cells);
+        let few = groups::are_few(untouched, cells);
         untouched == 0 || (few && !reduces.contains(&Reduce::Prod))
     }
 
@@ -386,7 +393,7 @@ impl Plan {
         }
         let bytes = src.len().saturating_mul(src.dtype().size());
         let threads = self.threads_for(bytes);
-        grouped::reduce(self.groups()?, what, axis, src, outputs, threads, visible)
+        groups::reduce(self.groups()?, what, axis, src, outputs, threads, visible)
     }
 
     /// Copies the last update of each row: of the others, nothing is read.
@@ -401,7 +408,7 @@ impl Plan {
             return Ok(());
         }
         let threads = self.threads_for(self.last_bytes(src.layout()));
-        grouped::last(self.groups()?, axis, src, output, threads, visible)
+        groups::last(self.groups()?, axis, src, output, threads, visible)
     }
 
     /// Bytes of the last updates of all rows.
@@ -471,7 +478,7 @@ impl Plan {
     fn pick(&self, src: &DynView<'_>, dim: i64) -> Result<DynTensor, Problem> {
         let axis = self.axis_of("src", src.shape(), dim, self.size())?;
         let threads = |bytes| self.threads_for(bytes);
-        grouped::picked(&self.index.numbers, self.dropped() == 0, axis, src, threads)
+        groups::picked(&self.index.numbers, self.dropped() == 0, axis, src, threads)
     }
 
     /// The shape of a destination.

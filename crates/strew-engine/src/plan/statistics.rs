@@ -1,12 +1,12 @@
 //! What is made of the values of each group, column by column.
 
-use crate::choose::plan_cost::threads;
-use crate::choose::statistics::division;
-use crate::exec::crew::Crew;
-use crate::exec::meter::{Meter, MeteredRows, MeteredValues};
+use crate::describe::bounds::Bounds;
+use crate::plan::division::division;
 use crate::plan::values::{Visit, visit};
 use crate::plan::{Plan, rows_of};
-use crate::scatter::bounds::Bounds;
+use crate::threads::crew::Crew;
+use crate::threads::meter::{Meter, MeteredRows, MeteredValues};
+use crate::threads::share::threads;
 use std::sync::OnceLock;
 use strew_kernel::error::Problem;
 use strew_kernel::group_stats::blocks::GroupStats;

@@ -1,8 +1,8 @@
 //! One module per framework: its operators under their own names, checked by its own rules.
 //!
 //! A dialect is one file, or a folder with one file per family of operators. It checks the
-//! arguments as its framework does, lowers them to one [`Scatter`](strew_engine::scatter::Scatter)
-//! or [`Gather`](strew_engine::scatter::gather::Gather) (or to several passes), and lists its
+//! arguments as its framework does, lowers them to one [`Scatter`](strew_engine::describe::Scatter)
+//! or [`Gather`](strew_engine::describe::gather::Gather) (or to several passes), and lists its
 //! operators as data. It holds no data loop.
 //!
 //! # How a dialect is written

@@ -4,9 +4,9 @@
 use crate::dialect::framework::bounds::DROP;
 use crate::grad::route::{Packed, own, packed};
 use std::ops::Range;
-use strew_engine::exec::segments::Pairing;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::pairing::Pairing;
 use strew_engine::plan::Plan;
-use strew_engine::scatter::destinations::Destinations;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{DynView, Tensor, try_vec};
 

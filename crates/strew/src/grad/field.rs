@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use std::convert::identity;
 use std::ops::{Add, Deref, Div, Mul, Sub};
-use strew_engine::scatter::widen::widened;
+use strew_engine::describe::widen::widened;
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};

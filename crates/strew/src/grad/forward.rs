@@ -3,11 +3,11 @@
 use crate::grad::field::{Field, for_field, load, store};
 use crate::grad::products::{Factors, map, zip};
 use crate::grad::route::{Packed, Route, packed};
+use strew_engine::describe::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::describe::destinations::{Destinations, Place};
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::{Scatter, Start, Target};
 use strew_engine::plan::reduce::Reduce;
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
-use strew_engine::scatter::destinations::{Destinations, Place};
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;

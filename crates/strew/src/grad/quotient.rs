@@ -6,8 +6,8 @@
 use crate::grad::field::{Field, for_field, load, store};
 use crate::grad::gathered;
 use crate::grad::products::{map, zip};
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::{Scatter, Start, Target};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DynTensor, DynView, Tensor, shaped};

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use strew_engine::choose::plan_cost::threads;
-use strew_engine::exec::grouped::picked;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::destinations::row_ids::RowNumbers;
 use strew_engine::plan::reduce::Reduce;
 use strew_engine::plan::{Plan, PlanIntoOptions};
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::destinations::row_ids::RowNumbers;
+use strew_engine::threads::groups::picked;
+use strew_engine::threads::share::threads;
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::{Error, Problem};
 use strew_kernel::groups::row_ids::RowIds;

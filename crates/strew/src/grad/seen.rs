@@ -1,11 +1,11 @@
 //! How a call sees an argument: as a whole, or as a view of some of its elements in another order.
 
 use crate::grad::route::packed;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::gather::Gather;
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::gather::Gather;
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::{Scatter, Start, Target};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DynTensor, DynView, Tensor, shaped};

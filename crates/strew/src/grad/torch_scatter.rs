@@ -13,9 +13,9 @@ use crate::grad::table::fold_rule;
 use crate::grad::tangents::from_positions;
 use crate::grad::{context, expect_field, expect_like, gathered, lowered, torch_class, typed};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
-use strew_engine::exec::grouped::hand_back;
+use strew_engine::describe::bounds::Bounds;
 use strew_engine::plan::Plan;
-use strew_engine::scatter::bounds::Bounds;
+use strew_engine::threads::groups::hand_back;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{
     AsTensor, DType, Dims, DynTensor, DynView, Element, Index, Tensor, shaped,

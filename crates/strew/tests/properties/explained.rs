@@ -3,7 +3,7 @@
 use crate::support::ways::{call, ran, with_threads};
 use crate::support::{Random, Spread};
 use strew::{DType, DynTensor, Strategy, TensorView, Value};
-use strew_engine::exec::record::Did;
+use strew_engine::strategy::record::Did;
 
 fn zeros(dtype: DType, shape: &[usize]) -> DynTensor {
     DynTensor::zeros(dtype, shape).unwrap()

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use strew::scatter::Output;
 use strew::{Arguments, Call, DType, Problem, Split, Strategy, Value};
-use strew_engine::exec::record::{Did, take_told};
+use strew_engine::strategy::record::{Did, take_told};
 
 /// What a run combines, as far as strategies care.
 #[derive(Clone, Copy, Debug, PartialEq)]

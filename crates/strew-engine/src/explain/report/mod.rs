@@ -4,10 +4,10 @@
 mod chart;
 mod roofline;
 
-use crate::choose::split::Split;
+use crate::describe::split::Split;
 use crate::explain::profile::Profile;
-use crate::explain::text::{Explanation, seconds};
-use crate::explain::traffic::Traffic;
+use crate::traffic::Traffic;
+use crate::traffic::text::{Explanation, seconds};
 use chart::{Bar, bars};
 use std::fmt::Write as _;
 use strew_kernel::runtime::machine::Machine;

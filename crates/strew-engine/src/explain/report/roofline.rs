@@ -8,7 +8,7 @@
 //! Both axes are logarithmic.
 
 use super::Report;
-use crate::explain::text::bytes;
+use crate::traffic::text::bytes;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 640.0;

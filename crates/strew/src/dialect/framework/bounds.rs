@@ -1,6 +1,6 @@
 //! What index values outside an axis mean, for the frameworks that agree about it.
 
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::describe::bounds::{Bounds, Negative, OutOfRange};
 
 /// Negative indices count from the end.
 pub(crate) const WRAP: Bounds = Bounds {

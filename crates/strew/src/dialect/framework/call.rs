@@ -4,13 +4,13 @@
 use crate::dialect::framework::composite::Composed;
 use crate::dialect::framework::custom::Stepwise;
 use crate::dialect::framework::into_out::Delivered;
-use strew_engine::choose::execution::Execution;
-use strew_engine::choose::split::Split;
-use strew_engine::choose::strategy::Strategy;
 use strew_engine::context::Context;
+use strew_engine::describe::gather::Gather;
+use strew_engine::describe::split::Split;
+use strew_engine::describe::strategy::Strategy;
+use strew_engine::describe::{Output, Scatter};
 use strew_engine::explain::profile::Profile;
-use strew_engine::scatter::gather::Gather;
-use strew_engine::scatter::{Output, Scatter};
+use strew_engine::strategy::execution::Execution;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::tensor::{DType, DynTensor, Element, Scalar, Tensor};

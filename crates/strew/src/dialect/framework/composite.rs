@@ -1,13 +1,13 @@
 //! A call that takes several passes over the cells that an index names.
 
-use strew_engine::choose::execution::Execution;
-use strew_engine::choose::split::Split;
-use strew_engine::choose::strategy::Strategy;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::split::Split;
+use strew_engine::describe::strategy::Strategy;
+use strew_engine::describe::{Output, Scatter, Start, Target};
 use strew_engine::plan::Plan;
 use strew_engine::plan::composite::{Along, Composite, rounded};
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Output, Scatter, Start, Target};
+use strew_engine::strategy::execution::Execution;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{Dims, DynTensor, DynView, DynViewMut};

@@ -1,10 +1,10 @@
 //! Calls that are neither a scatter nor a gather, and run their own steps.
 
 use std::fmt::Debug;
-use strew_engine::choose::execution::Execution;
-use strew_engine::choose::split::Split;
-use strew_engine::choose::strategy::Strategy;
-use strew_engine::scatter::Output;
+use strew_engine::describe::Output;
+use strew_engine::describe::split::Split;
+use strew_engine::describe::strategy::Strategy;
+use strew_engine::strategy::execution::Execution;
 use strew_kernel::error::Problem;
 
 /// The work of such a call, after its arguments were checked.

@@ -93,7 +93,7 @@
 //! A file of declarations imports all of this module: the macros, and the types that they name.
 
 pub(crate) use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator, int};
-pub(crate) use strew_engine::scatter::Output;
+pub(crate) use strew_engine::describe::Output;
 pub(crate) use strew_kernel::error::Result;
 pub(crate) use strew_kernel::tensor::{
     AsTensor, DynTensor, DynView, DynViewMut, Element, Index, Scalar, Tensor, TensorView,

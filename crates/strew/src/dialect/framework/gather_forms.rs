@@ -4,10 +4,10 @@ use crate::dialect::framework::checks::{expect_axes, expect_rank_of, wrong_value
 use crate::dialect::framework::scatter_forms;
 use smallvec::SmallVec;
 use strew_engine::checks::{axis, expect_shape};
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::destinations::take::PickedAxes;
-use strew_engine::scatter::gather::Gather;
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::destinations::take::PickedAxes;
+use strew_engine::describe::gather::Gather;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::DynView;
 

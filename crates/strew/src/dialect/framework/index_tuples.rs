@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 use std::ops::RangeInclusive;
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::Destinations;
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::Destinations;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{Dims, DynView};
 

@@ -2,9 +2,9 @@
 
 use crate::dialect::framework::checks::wrong_value;
 use strew_engine::checks::{expect_dtype, expect_shape};
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::take::Pointer;
-use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::take::Pointer;
+use strew_engine::describe::destinations::{Destinations, Place, Shapes};
 use strew_kernel::elementwise::nonzero::{nonzero, unravel};
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{DType, Dims, DynView, Held};

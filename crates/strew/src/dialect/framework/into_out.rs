@@ -1,12 +1,12 @@
 //! A call whose result is computed in new memory, and written to the caller's memory at the end.
 
-use strew_engine::choose::execution::Execution;
-use strew_engine::choose::split::Split;
-use strew_engine::choose::strategy::Strategy;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::gather::Gather;
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Output, Scatter, Target};
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::gather::Gather;
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::split::Split;
+use strew_engine::describe::strategy::Strategy;
+use strew_engine::describe::{Output, Scatter, Target};
+use strew_engine::strategy::execution::Execution;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::DynViewMut;

@@ -4,7 +4,7 @@ use crate::dialect::OPERATORS;
 use crate::dialect::framework::call::{Call, Ready};
 use crate::dialect::framework::checks::{expect_size, unknown_word};
 use std::borrow::Cow;
-use strew_engine::scatter::Output;
+use strew_engine::describe::Output;
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::tensor::{Dims, DynView, DynViewMut, Scalar};
 

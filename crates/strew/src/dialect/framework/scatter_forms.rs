@@ -1,9 +1,9 @@
 //! Scatters as most frameworks have them: into a copy, in place, and of elements along an axis.
 
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::{Destinations, Place};
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::{Destinations, Place};
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::{Scatter, Start, Target};
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{DynView, DynViewMut, Held};
 

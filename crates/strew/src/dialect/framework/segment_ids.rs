@@ -1,6 +1,6 @@
 //! Segment numbers that must ascend.
 
-use strew_engine::scatter::bounds::Bounds;
+use strew_engine::describe::bounds::Bounds;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::DynView;
 

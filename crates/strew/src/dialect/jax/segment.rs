@@ -6,9 +6,9 @@ use crate::dialect::framework::checks::{expect_integers, expect_size};
 use crate::dialect::framework::declaration::*;
 use crate::dialect::jax::call;
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::{Scatter, Start, Target};
 use strew_kernel::ops::reduction::{Combine, Nan};
 
 operators! {

@@ -8,9 +8,9 @@ use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::scatter_forms::{elements, into_copy};
 use crate::dialect::mindspore::call;
 use strew_engine::checks::{axis, expect_shape};
-use strew_engine::scatter::Scatter;
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
-use strew_engine::scatter::reduction::Reduction;
+use strew_engine::describe::Scatter;
+use strew_engine::describe::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::describe::reduction::Reduction;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 

@@ -8,8 +8,8 @@ use crate::dialect::mindspore::{
     into_parameter,
 };
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::Destinations;
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::Destinations;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::DType;

@@ -10,10 +10,10 @@ use crate::dialect::mindspore::{
     into_parameter,
 };
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::{Scatter, Start, Target};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 

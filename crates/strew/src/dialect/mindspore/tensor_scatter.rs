@@ -9,7 +9,7 @@ use crate::dialect::mindspore::scatter_nd::{
 };
 use crate::dialect::mindspore::{DEVICE, DEVICES, Device, MAX, MIN, call};
 use strew_engine::checks::expect_dtype;
-use strew_engine::scatter::reduction::Reduction;
+use strew_engine::describe::reduction::Reduction;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::DType;

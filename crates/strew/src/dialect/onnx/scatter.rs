@@ -10,9 +10,9 @@ use crate::dialect::framework::index_tuples::{expect_windows, tuples};
 use crate::dialect::framework::scatter_forms::{elements, into_copy};
 use crate::dialect::onnx::{AXIS, DATA, INDICES, OPSET, TUPLES, call, expect_opset, expect_tuples};
 use strew_engine::checks::{axis, expect_shape};
-use strew_engine::scatter::Scatter;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::reduction::Reduction;
+use strew_engine::describe::Scatter;
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::reduction::Reduction;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
 

@@ -6,7 +6,7 @@ use crate::dialect::framework::checks::expect_integers;
 use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::gather_forms;
 use crate::dialect::openvino::call;
-use strew_engine::scatter::bounds::{Bounds, OutOfRange};
+use strew_engine::describe::bounds::{Bounds, OutOfRange};
 
 /// What is out of range gives zeros.
 const ZEROS: Bounds = Bounds {

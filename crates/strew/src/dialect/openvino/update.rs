@@ -10,11 +10,11 @@ use crate::dialect::framework::index_tuples::{expect_windows, tuples};
 use crate::dialect::framework::scatter_forms::{elements, into_copy};
 use crate::dialect::openvino::call;
 use strew_engine::checks::{axis, expect_shape};
-use strew_engine::scatter::Scatter;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::destinations::take::PickedAxes;
-use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::describe::Scatter;
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::destinations::take::PickedAxes;
+use strew_engine::describe::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
 

@@ -10,8 +10,8 @@ use crate::dialect::paddle::{along_class, call, expect_number, into_copy, own_ax
 use num_complex::Complex64;
 use std::str::FromStr;
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_engine::scatter::{Output, Scatter};
+use strew_engine::describe::reduction::{Finish, Init, Reduction};
+use strew_engine::describe::{Output, Scatter};
 use strew_kernel::error::{Class, Error, Problem};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::{Combine, Nan};

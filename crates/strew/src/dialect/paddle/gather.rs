@@ -8,8 +8,8 @@ use crate::dialect::framework::index_tuples::tuples;
 use crate::dialect::framework::scatter_forms::elements;
 use crate::dialect::paddle::{along_class, call, class, own_axis, slices, value_class, vector};
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::gather::Gather;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::gather::Gather;
 use strew_kernel::error::{Class, Error, Problem};
 
 const X: &str = "the tensor to read from: any dtype";

@@ -16,10 +16,10 @@ use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::operator::Operator;
 use crate::dialect::framework::scatter_forms;
 use strew_engine::checks::{axis, expect_shape};
-use strew_engine::scatter::Scatter;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::destinations::take::PickedAxes;
-use strew_engine::scatter::reduction::Reduction;
+use strew_engine::describe::Scatter;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::destinations::take::PickedAxes;
+use strew_engine::describe::reduction::Reduction;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{DType, DynView, Held};
 

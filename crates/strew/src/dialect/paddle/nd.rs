@@ -7,9 +7,9 @@ use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::index_tuples::tuples;
 use crate::dialect::paddle::{call, class, expect_number, into_copy};
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::reduction::Combine;
 

@@ -8,9 +8,9 @@ use crate::dialect::paddle::{
     call, class, expect_number, into_copy, own_axis, slices, value_class, vector,
 };
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::Scatter;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::describe::Scatter;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;

@@ -6,10 +6,10 @@ use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::segment_ids::{ascending, segments_to};
 use crate::dialect::paddle::{call, class, expect_number};
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_engine::scatter::{Scatter, Start, Target};
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::reduction::{Finish, Init, Reduction};
+use strew_engine::describe::{Scatter, Start, Target};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
 

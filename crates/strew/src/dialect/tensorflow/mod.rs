@@ -15,7 +15,7 @@ use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::checks::{is_rust_index, wrong_value};
 use crate::dialect::framework::operator::{Arguments, Operator};
 use strew_engine::checks::expect_dtype;
-use strew_engine::scatter::bounds::Bounds;
+use strew_engine::describe::bounds::Bounds;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{DType, DynView};

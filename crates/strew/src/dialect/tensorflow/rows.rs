@@ -6,9 +6,9 @@ use crate::dialect::framework::declaration::*;
 use crate::dialect::framework::scatter_forms::in_place;
 use crate::dialect::tensorflow::{MAX, MIN, call, expect_index, expect_number, expect_same};
 use strew_engine::checks::{expect_no_zero, expect_shape};
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::Destinations;
-use strew_engine::scatter::reduction::Reduction;
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::Destinations;
+use strew_engine::describe::reduction::Reduction;
 use strew_kernel::ops::reduction::Combine;
 
 operators! {

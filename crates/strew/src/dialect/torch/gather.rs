@@ -6,9 +6,9 @@ use crate::dialect::framework::declaration::*;
 use crate::dialect::torch::arguments::DIM;
 use crate::dialect::torch::{call, class, context};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
-use strew_engine::scatter::bounds::{Bounds, Negative};
-use strew_engine::scatter::destinations::{Destinations, Place};
-use strew_engine::scatter::gather::Gather;
+use strew_engine::describe::bounds::{Bounds, Negative};
+use strew_engine::describe::destinations::{Destinations, Place};
+use strew_engine::describe::gather::Gather;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{DType, Dims, Held};
 

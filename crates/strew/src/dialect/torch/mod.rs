@@ -22,7 +22,7 @@ pub(crate) mod strided;
 use crate::dialect::framework::call::{Call, Work};
 use crate::dialect::framework::operator::Operator;
 use strew_engine::context::Context;
-use strew_engine::scatter::{Start, Target};
+use strew_engine::describe::{Start, Target};
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::tensor::{DType, Dims, DynView, DynViewMut};
 

@@ -7,7 +7,7 @@ use crate::dialect::torch::arguments::{DIM, pair};
 use crate::dialect::torch::scatter::{INDEX, SRC, Updates, describe};
 use crate::dialect::torch::{Input, call, class, context};
 use std::str::FromStr;
-use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::describe::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Error, Problem};
 use strew_kernel::ops::reduction::{Combine, Nan};
 

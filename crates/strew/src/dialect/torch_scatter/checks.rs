@@ -2,8 +2,8 @@
 
 use crate::dialect::framework::checks::{expect_axes, expect_dtype_of, expect_torch_index};
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::destinations::Place;
-use strew_engine::scatter::{Start, Target};
+use strew_engine::describe::destinations::Place;
+use strew_engine::describe::{Start, Target};
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{DynView, DynViewMut};
 

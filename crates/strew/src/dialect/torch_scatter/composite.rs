@@ -12,9 +12,9 @@ use crate::dialect::torch_scatter::checks::check_out_shape;
 use crate::dialect::torch_scatter::{DIM, DIM_SIZE, INDEX, OUT, context, groups, groups_along};
 use crate::dialect::typed;
 use strew_engine::checks::expect_dtype;
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::Destinations;
 use strew_engine::plan::composite::Composite;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::Destinations;
 use strew_kernel::error::{Class, Problem};
 use strew_kernel::tensor::DType;
 

@@ -9,10 +9,10 @@ use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, plac
 use crate::dialect::torch_scatter::context;
 use crate::dialect::torch_scatter::segment::{INDPTR, class};
 use strew_engine::checks::expect_shape;
-use strew_engine::exec::segments::Pairing;
-use strew_engine::scatter::destinations::{Destinations, Shapes};
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start};
+use strew_engine::describe::destinations::{Destinations, Shapes};
+use strew_engine::describe::pairing::Pairing;
+use strew_engine::describe::reduction::Reduction;
+use strew_engine::describe::{Scatter, Start};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 

@@ -16,10 +16,10 @@ use crate::dialect::framework::declaration::*;
 use crate::dialect::torch_scatter::checks::{check_out_shape, target};
 use std::str::FromStr;
 use strew_engine::checks::axis;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::{Destinations, Place};
-use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_engine::scatter::{Scatter, Start};
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::{Destinations, Place};
+use strew_engine::describe::reduction::{Finish, Init, Reduction};
+use strew_engine::describe::{Scatter, Start};
 use strew_kernel::error::{Class, Error, Problem};
 use strew_kernel::ops::reduction::{Combine, Nan};
 

@@ -10,10 +10,10 @@ use crate::dialect::framework::declaration::*;
 use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
 use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along};
 use strew_engine::checks::expect_shape;
-use strew_engine::exec::segments::Pairing;
-use strew_engine::scatter::destinations::{Destinations, Shapes};
-use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_engine::scatter::{Scatter, Start, Target};
+use strew_engine::describe::destinations::{Destinations, Shapes};
+use strew_engine::describe::pairing::Pairing;
+use strew_engine::describe::reduction::{Finish, Init, Reduction};
+use strew_engine::describe::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem};
 
 const SRC: &str = "the elements to reduce: rank 1 or more, any dtype";

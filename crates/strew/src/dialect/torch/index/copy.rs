@@ -7,8 +7,8 @@ use crate::dialect::torch::arguments::{DIM, pair};
 use crate::dialect::torch::index::{LONG, SOURCE, along, without};
 use crate::dialect::torch::{Input, Refusal, call, context, index_class, index_error};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::reduction::Reduction;
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::reduction::Reduction;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::DType;
 

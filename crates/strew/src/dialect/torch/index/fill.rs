@@ -9,7 +9,7 @@ use crate::dialect::torch::index::{LONG, along, at_least_1d};
 use crate::dialect::torch::scatter::repeated;
 use crate::dialect::torch::{Input, Refusal, call, context, index_class, index_error};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
-use strew_engine::scatter::reduction::Reduction;
+use strew_engine::describe::reduction::Reduction;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::DType;
 

@@ -9,10 +9,10 @@ pub(super) mod reduce;
 use crate::dialect::framework::checks::is_rust_index;
 use crate::dialect::torch::{Input, Refusal, index_error};
 use strew_engine::checks::{expect_dtype, expect_shape};
-use strew_engine::scatter::Scatter;
-use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::{Destinations, Place};
-use strew_engine::scatter::reduction::Reduction;
+use strew_engine::describe::Scatter;
+use strew_engine::describe::bounds::Bounds;
+use strew_engine::describe::destinations::{Destinations, Place};
+use strew_engine::describe::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{DType, Dims, DynView, Held};
 

@@ -8,7 +8,7 @@ use crate::dialect::torch::index::{INDEX, SOURCE, along, expect_slices};
 use crate::dialect::torch::reduce::Reduce;
 use crate::dialect::torch::{Input, Refusal, call, context, index_class};
 use strew_engine::checks::axis;
-use strew_engine::scatter::bounds::Bounds;
+use strew_engine::describe::bounds::Bounds;
 
 pair! {
     <T: Element, I: Index> (

@@ -1,0 +1,235 @@
+//! Updates are gathered in a private table, which is then written to the destination: with a row for
+//! each row of the destination (dense), or for each one that is touched (compact).
+//!
+//! It is for what cells cannot hold: sums of 16-bit floats in `float32`, counts of means, and exact
+//! sums. A dense table of the destination's shape is a destination like any other (`wide`).
+
+use crate::describe::strategy::Strategy;
+use crate::strategy::execution::Execution;
+use crate::strategy::record::{Did, did};
+use crate::strategy::row_table::RowTable;
+use crate::strategy::row_table::begin;
+use crate::strategy::wide::Wide;
+use crate::strides::reader::Reader;
+use crate::strides::request::Cells;
+use crate::strides::request::Run;
+use crate::strides::space::Cut;
+use crate::strides::space::Space;
+use crate::threads::crew::Worker;
+use crate::threads::pass::{Fault, Pass, terms, unfit, unnumbered};
+use crate::thresholds::{DENSE_ALWAYS, DENSE_ROWS_PER_UPDATE};
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::exact::planes::PLANES;
+use strew_kernel::tensor::try_vec;
+use strew_kernel::tensor::{DynView, DynViewMut};
+use strew_kernel::update::finalize::{finalize, wide_like};
+use strew_kernel::update::in_place::Direct;
+use strew_kernel::update::sum_count_cells::{divide, sum_count_table};
+use strew_kernel::update::table::Begin;
+use strew_kernel::walk::Walk;
+use strew_kernel::walk::stack_buf::StackBuf;
+
+/// What `explain` says that a dense one does.
+pub(crate) const HOW_DENSE: &str = "joins the updates in a table of all rows";
+
+/// What `explain` says that a compact one does.
+pub(crate) const HOW_COMPACT: &str = "joins the updates in a table of the rows that are touched";
+
+/// Bytes that an exact sum takes if its values have all sizes: three words and all planes.
+const EXACT_CELL: usize = (3 + PLANES) * size_of::<i64>();
+
+/// What stands in its way.
+pub(crate) fn obstacle(run: &Run<'_, '_>) -> Option<&'static str> {
+    (!run.request.combine.folds()).then_some("only sums and products are gathered in a table")
+}
+
+/// Which of the two, and why.
+pub(crate) fn choose(run: &Run<'_, '_>) -> (Strategy, &'static str) {
+    let (cut, dst) = (run.cut, run.types.dst);
+    // A row may be beyond memory where there is none of it.
+    let row_bytes = cut.width().saturating_mul(dst.accumulator().size());
+    let row_bytes = row_bytes.saturating_add(size_of::<u64>());
+    let small = cut.cell_count.saturating_mul(row_bytes) <= DENSE_ALWAYS;
+    let dense = small || cut.cell_count <= cut.count().saturating_mul(DENSE_ROWS_PER_UPDATE);
+    if run.request.exact {
+        return match dense {
+            true => (
+                Strategy::DenseTable,
+                "exact sums are integers, and most rows may be touched",
+            ),
+            false => (
+                Strategy::CompactTable,
+                "exact sums are integers, and few rows are touched",
+            ),
+        };
+    }
+    match (dense, run.types.widens(run.request.combine)) {
+        (true, true) => (
+            Strategy::DenseTable,
+            "16-bit floats accumulate in float32, and most rows may be touched",
+        ),
+        (true, false) => (
+            Strategy::DenseTable,
+            "updates are counted, and most rows may be touched",
+        ),
+        (false, true) => (
+            Strategy::CompactTable,
+            "16-bit floats accumulate in float32, and few rows are touched",
+        ),
+        (false, false) => (
+            Strategy::CompactTable,
+            "updates are counted, and few rows are touched",
+        ),
+    }
+}
+
+impl Execution {
+    /// The wide cells of a part of the run, if it has such.
+    pub(crate) fn wide(&self, space: &Space<'_>, cut: &Cut) -> Option<Wide> {
+        self.wide
+            .and_then(|_| Wide::choose(&self.request, space, cut, self.types))
+    }
+
+    /// Bytes of a row of a table.
+    pub(crate) fn table_row(&self) -> usize {
+        if self.request.exact {
+            let cells = self
+                .width()
+                .saturating_mul(1 + usize::from(self.types.dst.is_complex()));
+            return cells
+                .saturating_mul(EXACT_CELL)
+                .saturating_add(size_of::<u64>());
+        }
+        let count = match self.wide {
+            Some(wide) => return self.width().saturating_mul(wide.size(self.types.dst)),
+            None => size_of::<u64>(),
+        };
+        self.width()
+            .saturating_mul(self.types.dst.accumulator().size())
+            .saturating_add(count)
+    }
+
+    /// Bytes of a dense table.
+    pub(crate) fn dense_memory(&self) -> usize {
+        self.cut.cell_count.saturating_mul(self.table_row())
+    }
+
+    /// Bytes of a compact table, with the list of its rows.
+    pub(crate) fn compact_memory(&self) -> usize {
+        let touched = self.cut.cell_count.min(self.rows());
+        touched.saturating_mul(self.table_row() + 8) + self.rows().saturating_mul(8)
+    }
+}
+
+impl Execution {
+    /// Runs the updates in order into a table of the destination's shape, and that into the
+    /// destination.
+    pub(crate) fn run_wide(
+        &self,
+        wide: Wide,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        mut dst: DynViewMut<'_>,
+        worker: Worker<'_>,
+    ) -> Result<(), Fault> {
+        did(Did::Strategy(Strategy::DenseTable));
+        let combine = self.request.combine;
+        let goes_on = !matches!(self.request.cells, Cells::Blank | Cells::Identity);
+        let mut table = match wide {
+            Wide::Accumulators => wide_like(&dst, combine)?,
+            Wide::Counted(_) => sum_count_table(&mut dst, goes_on)?,
+        };
+        let space = space.with_destination(table.layout());
+        let cut = space.cut();
+        let (rules, terms) = (space.rules(), terms(&space, &cut));
+        let geometry = unnumbered(&cut, &terms);
+        let mut cells = table.view_mut();
+        let walk = Walk::new(&geometry, &mut cells, src).ok_or_else(unfit)?;
+        let _floats = DefaultFloats::enter();
+        let mut direct = match wide {
+            Wide::Accumulators => Direct::new(&walk, combine, false)?,
+            Wide::Counted(_) => Direct::sum_count(&walk),
+        };
+        let mut pass = Pass {
+            reader: Reader {
+                lookups: &space.lookups,
+                rules: &rules,
+                cut: &cut,
+                origin: &[],
+            },
+            walk: &walk,
+            progress: &mut self.progress(&cut, worker),
+        };
+        pass.join(&mut direct)?;
+        self.begin_writing(&mut pass);
+        match wide {
+            Wide::Accumulators => finalize(&table, &mut dst)?,
+            Wide::Counted(mean) => divide(&table, &mut dst, mean),
+        }
+        Ok(())
+    }
+}
+
+impl Execution {
+    pub(crate) fn dense_table(
+        &self,
+        pass: &mut Pass<'_, '_, '_>,
+        rows: usize,
+    ) -> Result<(), Fault> {
+        did(Did::Strategy(Strategy::DenseTable));
+        let request = &self.request;
+        let mut table = RowTable::new(pass.walk, request, begin(request), rows)?;
+        pass.add_all(&mut table)?;
+        self.write(table, pass, |slot| slot)
+    }
+
+    pub(crate) fn compact_table(&self, pass: &mut Pass<'_, '_, '_>) -> Result<(), Fault> {
+        did(Did::Strategy(Strategy::CompactTable));
+        let walk = pass.walk;
+        let request = &self.request;
+        let mut numbers: Vec<isize> = try_vec("the list of touched rows", walk.count())?;
+        pass.each(|block| numbers.extend_from_slice(block.aux()))?;
+        numbers.sort_unstable();
+        numbers.dedup();
+        let rows = numbers.len();
+        // No row is there that is not touched.
+        let begin = match request.cells {
+            Cells::Blank | Cells::Identity => Begin::Everywhere,
+            _ => Begin::Destination,
+        };
+        let mut table = RowTable::new(walk, request, begin, rows)?;
+        let mut changed = false;
+        let mut added = Ok(());
+        pass.each(|block| {
+            let mut slots = StackBuf::new();
+            let slots = slots.fill_with(0usize, block.aux().len());
+            for (slot, number) in slots.iter_mut().zip(block.aux()) {
+                match numbers.binary_search(number) {
+                    Ok(found) => *slot = found,
+                    Err(_) => changed = true,
+                }
+            }
+            if !changed && added.is_ok() {
+                added = table.add(walk, block, slots);
+            }
+        })?;
+        if changed {
+            return Err(Fault::OutOfBounds);
+        }
+        added?;
+        self.write(table, pass, |slot| numbers[slot].cast_unsigned())
+    }
+
+    /// Writes a table's rows to the rows of the destination that `id` numbers.
+    pub(crate) fn write(
+        &self,
+        mut table: RowTable,
+        pass: &mut Pass<'_, '_, '_>,
+        id: impl Fn(usize) -> usize,
+    ) -> Result<(), Fault> {
+        table.close(pass.walk, &id)?;
+        self.begin_writing(pass);
+        table.finish(pass.walk, self.request.mean, id);
+        Ok(())
+    }
+}
