@@ -67,11 +67,7 @@ impl Execution {
                 format!("by destination, {threads} threads that each read a stretch of the index")
             }
             Some((Split::Owner, threads)) => {
-                let trial = match self.is_tried() {
-                    true => ", or one if a trial at the beginning says so",
-                    false => "",
-                };
-                format!("by destination, {threads} threads that each read the whole index{trial}")
+                format!("by destination, {threads} threads that each read the whole index")
             }
         }
     }

@@ -205,10 +205,9 @@ impl Execution {
             }
             (_, None) => self.run_serial(space, &self.cut, src, outputs, crew.caller()),
             (_, Some((Split::Updates, _))) => self.run_by_updates(space, src, outputs, &crew),
-            (_, Some((split, _))) => match self.tried_along(space, &outputs) {
-                Some(axis) => self.run_tried(axis, space, src, outputs.dst, &crew),
-                None => self.run_parts(space, src, outputs, split, ascending.as_ref(), &crew),
-            },
+            (_, Some((split, _))) => {
+                self.run_parts(space, src, outputs, split, ascending.as_ref(), &crew)
+            }
         }
     }
 }

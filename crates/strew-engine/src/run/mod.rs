@@ -14,4 +14,3 @@ mod exclude_self;
 pub mod execute;
 mod gather;
 mod perform;
-mod trial;

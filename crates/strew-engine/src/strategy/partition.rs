@@ -17,7 +17,7 @@ use crate::strides::space::Cut;
 use crate::strides::space::Space;
 use crate::threads::crew::{Crew, Worker};
 use crate::threads::pass::{Before, Fault, Outputs, Pass, stretches, terms, unfit, unnumbered};
-use crate::threads::share::best_share;
+use crate::threads::share::possible_share;
 use crate::thresholds::{LISTED_EVERY, LISTED_HOTTEST, LISTED_REACH, LISTING_THREADS};
 use strew_kernel::bucket::Blocks;
 use strew_kernel::bucket::BucketList;
@@ -60,17 +60,21 @@ pub(crate) fn suits(space: &Space<'_>, cut: &Cut) -> bool {
 /// index each.
 fn suits_threads(run: &Run<'_, '_>) -> bool {
     let free = run.request.split.is_none() && !run.request.proven;
-    let by_owner = |strategy| match best_share(run, strategy) {
+    let by_owner = |strategy| match possible_share(run, strategy) {
         Some((Split::Owner, threads)) => threads,
         _ => 0,
     };
     let [ref lookup] = run.space.lookups[..] else {
         return false;
     };
-    free && run.cut.width() == 1
+    let many = free
+        && run.cut.width() == 1
         && by_owner(Strategy::InOrder) > 1
-        && by_owner(Strategy::Partition) >= LISTING_THREADS
-        && !Skew::of(&lookup.index).is_hotter(LISTED_HOTTEST)
+        && by_owner(Strategy::Partition) >= LISTING_THREADS;
+    many && {
+        let skew = Skew::of(&lookup.index);
+        !skew.ordered && !skew.is_hotter(LISTED_HOTTEST)
+    }
 }
 
 /// Why it pays; `None` if it does not.

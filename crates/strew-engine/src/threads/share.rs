@@ -8,25 +8,35 @@ use crate::strides::request::{Request, Run, Types};
 use crate::threads::ascending::seems_to_ascend;
 use crate::threads::split::{choose, obstacle};
 use crate::thresholds::{
-    BY_AXIS, BY_GROUP, BY_LIST, BY_OWNER, BY_STRETCH, BY_UPDATES, NARROW_ROW, OWNED_HOTTEST,
-    UPDATES_PER_EXACT_TABLE, UPDATES_PER_TABLE, UPDATES_TABLE,
+    BY_AXIS, BY_GROUP, BY_LIST, BY_OWNER, BY_STRETCH, BY_UPDATES, NARROW_ROW, OWNED_HOT_ROW,
+    OWNED_HOTTEST, OWNED_REACH, OWNED_SHORT_HOTTEST, OWNED_SHORT_ROW, UPDATES_PER_EXACT_TABLE,
+    UPDATES_PER_TABLE, UPDATES_TABLE,
 };
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::runtime::threads::available;
 
-/// Whether one thread is about as fast as several that each read the whole index.
-fn suits_one(run: &Run<'_, '_>) -> bool {
+/// Whether one thread is at least as fast as several that each read the whole index, or a stretch
+/// of it if it `ascends`.
+fn suits_one(run: &Run<'_, '_>, ascends: bool) -> bool {
     let (width, size) = (run.cut.width(), run.types.dst.size());
     let [ref lookup, ..] = run.space.lookups[..] else {
         return false;
     };
-    if width.saturating_mul(size) > NARROW_ROW {
+    let skew = || Skew::of(&lookup.index);
+    // Joining single values in order takes no longer than finding those of a thread among them.
+    if width == 1 && skew().ordered {
+        return true;
+    }
+    let extreme = matches!(run.request.combine, Combine::Min(_) | Combine::Max(_));
+    if extreme || ascends {
         return false;
     }
-    let skew = Skew::of(&lookup.index);
-    // Joining single values in order takes no longer than finding those of a thread among them.
-    (width == 1 && skew.ordered) || skew.is_hotter(OWNED_HOTTEST)
+    let row = width.saturating_mul(size);
+    if row <= OWNED_SHORT_ROW {
+        return run.space.reach() < OWNED_REACH || skew().is_hotter(OWNED_SHORT_HOTTEST);
+    }
+    row <= OWNED_HOT_ROW && skew().is_hotter(OWNED_HOTTEST)
 }
 
 /// Why updates cannot be shared out among tables, if so.
@@ -104,7 +114,16 @@ pub(crate) fn share(
 }
 
 /// The fastest way to share a run out; `None` if one thread is faster.
-pub(crate) fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
+fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
+    let (split, threads) = possible_share(run, strategy)?;
+    let direct = split == Split::Owner && strategy == Strategy::InOrder;
+    let one = direct && suits_one(run, seems_to_ascend(run, strategy, split));
+    (!one).then_some((split, threads))
+}
+
+/// The best way to share a run out, whether or not one thread is as fast; `None` if it has too few
+/// bytes.
+pub(crate) fn possible_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
     let (space, cut, dst) = (run.space, run.cut, run.types.dst);
     let updates = cut.count().saturating_mul(cut.width());
     let bytes = updates.saturating_mul(dst.size());
@@ -138,8 +157,7 @@ pub(crate) fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split
         Split::Owner | Split::Updates => BY_OWNER,
     };
     let threads = most.min(bytes / each);
-    let direct = split == Split::Owner && strategy == Strategy::InOrder;
-    (threads > 1 && !(direct && suits_one(run))).then_some((split, threads))
+    (threads > 1).then_some((split, threads))
 }
 
 /// How to share out groups of updates that have this many bytes.
