@@ -20,6 +20,7 @@
 //! | [`exact`] | correctly rounded sums, which depend on no order |
 //! | [`segment`] | loops that reduce each group of updates at once |
 //! | [`group_stats`] | statistics of groups: variances, positions, running sums, medians |
+//! | [`aggregate`] | the commonest of those statistics, each by a loop of its own |
 //! | [`elementwise`] | passes over elements: exponentials, NumPy's functions, positions of `true` |
 
 #![allow(missing_docs)] // Internal: what is public for users is documented in the crate `strew`.
@@ -31,6 +32,7 @@
 
 #[macro_use]
 pub mod cpu;
+pub mod aggregate;
 pub mod bucket;
 pub mod copy;
 pub mod elementwise;

@@ -11,9 +11,9 @@
 //! type.
 
 use crate::describe::{Destinations, Init, Place, Reduction, Scatter, Start, Target};
-use crate::plan::division::is_faster_as_scatter;
+use crate::plan::division::{is_faster_as_extreme, is_faster_as_scatter};
 use crate::plan::reduce::Reduce;
-use crate::plan::statistics::Numbers;
+use crate::plan::statistics::{Groups, Numbers};
 use crate::plan::{Aggregate, AggregateOptions};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::identity::identity;
@@ -66,9 +66,12 @@ pub(crate) fn as_scatter(
     let cells = shape[axis..]
         .iter()
         .fold(1, |all: usize, &len| all.saturating_mul(len));
-    let Some(reduce) =
-        reduce.filter(|_| options.exact || is_faster_as_scatter(dtype.size(), cells))
-    else {
+    let extreme = matches!(aggregate, Aggregate::Min | Aggregate::Max);
+    let faster = || match extreme && Groups::has_own_loop(numbers, src) {
+        true => is_faster_as_extreme(dtype.size(), cells, || numbers.repeats()),
+        false => is_faster_as_scatter(dtype.size(), cells),
+    };
+    let Some(reduce) = reduce.filter(|_| options.exact || faster()) else {
         return Ok(None);
     };
     let mut index = numbers.index().clone();

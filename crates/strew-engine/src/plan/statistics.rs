@@ -1,13 +1,14 @@
 //! What is made of the values of each group, column by column.
 
 use crate::describe::bounds::Bounds;
-use crate::plan::division::division;
+use crate::plan::division::{division, suits_one};
 use crate::plan::values::{Visit, visit};
 use crate::plan::{Plan, rows_of};
 use crate::threads::crew::Crew;
 use crate::threads::meter::{Meter, MeteredRows, MeteredValues};
 use crate::threads::share::threads;
 use std::sync::OnceLock;
+use strew_kernel::aggregate::{Job, Made, Rows, aggregate};
 use strew_kernel::error::Problem;
 use strew_kernel::group_stats::blocks::GroupStats;
 use strew_kernel::group_stats::output::{Count, Summary};
@@ -15,7 +16,7 @@ use strew_kernel::group_stats::parts::Division;
 use strew_kernel::group_stats::read::{ReadRows, ReadValues};
 use strew_kernel::group_stats::statistics::Value;
 use strew_kernel::group_stats::stream::{Stream, is_streamed};
-use strew_kernel::tensor::{DynTensor, DynView};
+use strew_kernel::tensor::{DType, DynTensor, DynView};
 
 /// Which values count.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +82,21 @@ impl<'n> Numbers<'n> {
     /// The numbers, if they are stored one after the other as 64-bit integers.
     fn stored(&self) -> Option<&[i64]> {
         self.index.typed::<i64>()?.as_slice()
+    }
+
+    /// As those of [`Groups`].
+    fn stored_rows(&self) -> Option<(Rows<'_>, bool)> {
+        let leaves_out = match self.bounds {
+            Bounds::STRICT => false,
+            Bounds::DROP => true,
+            _ => return None,
+        };
+        Some((Rows::of_index(&self.index)?, leaves_out))
+    }
+
+    /// Whether most updates have the row of the one before, by a sample.
+    pub(crate) fn repeats(&self) -> bool {
+        self.stored_rows().is_some_and(|(rows, _)| rows.repeat())
     }
 
     fn plan(&self) -> Result<&Plan, Problem> {
@@ -225,15 +241,90 @@ impl Groups<'_> {
         if src.shape().get(axis) != Some(&self.updates()) {
             return Err(torn());
         }
-        visit(
-            src,
-            Wanted {
+        let mut made = self.by_their_own_loops(src, axis, wanted, among)?;
+        let others: Vec<&Summary> = (wanted.iter().zip(&made))
+            .filter_map(|(wanted, made)| made.is_none().then_some(wanted))
+            .collect();
+        if !others.is_empty() {
+            let left = Wanted {
                 groups: self,
                 axis,
-                wanted,
+                wanted: &others,
                 among,
-            },
-        )
+            };
+            let mut results = visit(src, left)?.into_iter();
+            let places = made.iter_mut().filter(|made| made.is_none());
+            places.for_each(|place| *place = results.next());
+        }
+        Ok(made.into_iter().flatten().collect())
+    }
+
+    /// The results of statistics that have a loop of their own for these values; `None`: it has
+    /// none.
+    fn by_their_own_loops(
+        &self,
+        src: &DynView<'_>,
+        axis: usize,
+        wanted: &[Summary],
+        among: Among,
+    ) -> Result<Vec<Option<DynTensor>>, Problem> {
+        let mut made: Vec<Option<DynTensor>> = wanted.iter().map(|_| None).collect();
+        let skips = among.skip && !src.dtype().is_integer();
+        let single = src.len() == self.updates() && src.layout().is_contiguous();
+        let Some((rows, leaves_out)) = self.stored_rows().filter(|_| single) else {
+            return Ok(made);
+        };
+        if skips || among.least > 1 {
+            return Ok(made);
+        }
+        let values = src.reshape(&[src.len()]);
+        let Some(values) = values else {
+            return Ok(made);
+        };
+        let meter = Meter::new(src.len().saturating_mul(wanted.len()));
+        let step = |done| meter.step(done);
+        let threads = threads(src.len().saturating_mul(src.dtype().size()));
+        for (wanted, made) in wanted.iter().zip(&mut made) {
+            if !suits_one(wanted.statistic, src.dtype(), self.size(), threads) {
+                continue;
+            }
+            let job = Job {
+                rows,
+                values: &values,
+                size: self.size(),
+                fill: &wanted.fill,
+                leaves_out,
+                step: &step,
+            };
+            match aggregate(wanted.statistic, job)? {
+                Made::Results(results) => {
+                    let mut shape = src.dims();
+                    if !wanted.statistic.is_of_each() {
+                        shape[axis] = self.size();
+                    }
+                    *made = results.reshape(&shape).ok();
+                }
+                Made::Stray => self.expect_groups()?,
+                Made::None => {}
+            }
+        }
+        Ok(made)
+    }
+
+    /// Whether values have a loop of their own for their extremes.
+    pub(crate) fn has_own_loop(numbers: &Numbers<'_>, src: &DynView<'_>) -> bool {
+        let single = src.len() == numbers.updates() && src.layout().is_contiguous();
+        let common = matches!(src.dtype(), DType::F32 | DType::F64 | DType::I64);
+        single && common && numbers.stored_rows().is_some()
+    }
+
+    /// The rows, if they are stored one after the other, and whether those that are none of the
+    /// groups are left out.
+    fn stored_rows(&self) -> Option<(Rows<'_>, bool)> {
+        match self {
+            Self::Plan(plan) => Some((Rows::of_plan(plan.numbers())?, true)),
+            Self::Index(numbers) => numbers.stored_rows(),
+        }
     }
 
     fn each<T: Value>(
@@ -241,7 +332,7 @@ impl Groups<'_> {
         src: &DynView<'_>,
         axis: usize,
         values: &dyn ReadValues<T>,
-        wanted: &[Summary],
+        wanted: &[&Summary],
         among: Among,
     ) -> Result<Vec<DynTensor>, Problem> {
         let shape = src.shape();
@@ -262,7 +353,7 @@ impl Groups<'_> {
             if some.is_empty() {
                 continue;
             }
-            let of: Vec<&Summary> = some.iter().map(|&n| &wanted[n]).collect();
+            let of: Vec<&Summary> = some.iter().map(|&n| wanted[n]).collect();
             let count = Count {
                 wanted: &of,
                 skip: among.skip,
@@ -319,7 +410,7 @@ impl Groups<'_> {
 struct Wanted<'w> {
     groups: &'w Groups<'w>,
     axis: usize,
-    wanted: &'w [Summary],
+    wanted: &'w [&'w Summary],
     among: Among,
 }
 
@@ -407,4 +498,161 @@ fn share<T: Value>(
     let no_index = || unreachable!("groups have been read before");
     done.map_err(|fault| fault.into_problem(no_index))?;
     meter.check()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::describe::bounds::Bounds;
+    use crate::plan::{Aggregate, AggregateOptions, Plan, aggregate_dyn};
+    use strew_kernel::tensor::{DType, DynTensor, Scalar, TensorView};
+
+    const OWN: [Aggregate; 17] = [
+        Aggregate::Sum,
+        Aggregate::Mean,
+        Aggregate::Min,
+        Aggregate::Max,
+        Aggregate::Len,
+        Aggregate::Any,
+        Aggregate::All,
+        Aggregate::First,
+        Aggregate::Last,
+        Aggregate::ArgMin,
+        Aggregate::ArgMax,
+        Aggregate::Var,
+        Aggregate::Sem,
+        Aggregate::CumSum,
+        Aggregate::CumProd,
+        Aggregate::CumMin,
+        Aggregate::CumMax,
+    ];
+
+    /// Values, and the same in two columns, which have no loops of their own.
+    fn values(dtype: DType, count: usize, state: &mut u64) -> [DynTensor; 2] {
+        let mut random = || {
+            *state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            *state >> 33
+        };
+        let mut one = DynTensor::zeros(dtype, &[count]).unwrap();
+        let mut two = DynTensor::zeros(dtype, &[count, 2]).unwrap();
+        let size = dtype.size();
+        let pairs = two.as_bytes_mut().chunks_exact_mut(2 * size);
+        for (cell, pair) in one.as_bytes_mut().chunks_exact_mut(size).zip(pairs) {
+            let float = match random() % 40 {
+                0 => f64::NAN,
+                1 => f64::INFINITY,
+                2 => f64::NEG_INFINITY,
+                3..10 => -0.0,
+                10..20 => 0.0,
+                n => (random() % 1000) as f64 / 7.0 - (n * n) as f64,
+            };
+            match dtype {
+                DType::F32 => cell.copy_from_slice(&(float as f32).to_ne_bytes()),
+                DType::F64 => cell.copy_from_slice(&float.to_ne_bytes()),
+                _ => {
+                    let whole = match random() % 9 {
+                        0 => i64::MIN,
+                        1 => i64::MAX,
+                        2 | 3 => 0,
+                        n => (random() % 100) as i64 - (n as i64) * 9,
+                    };
+                    cell.copy_from_slice(&whole.to_ne_bytes());
+                }
+            }
+            pair[..size].copy_from_slice(cell);
+            pair[size..].copy_from_slice(cell);
+        }
+        [one, two]
+    }
+
+    /// The bytes of each result, of the first of `columns`; the same ones for every NaN.
+    fn shown(made: &DynTensor, columns: usize) -> Vec<[u8; 8]> {
+        let size = made.dtype().size();
+        let cells = made.as_bytes().chunks_exact(size).step_by(columns);
+        let one = |cell: &[u8]| {
+            let mut bytes = [0; 8];
+            bytes[..size].copy_from_slice(cell);
+            let nan = match made.dtype() {
+                DType::F32 => f32::from_ne_bytes(*bytes.first_chunk().unwrap()).is_nan(),
+                DType::F64 => f64::from_ne_bytes(bytes).is_nan(),
+                _ => false,
+            };
+            if nan { [0xff; 8] } else { bytes }
+        };
+        cells.map(one).collect()
+    }
+
+    #[test]
+    fn loops_of_their_own_give_what_records_give() {
+        let mut state = 5;
+        for (round, (count, size)) in [(0, 3), (1, 1), (300, 7), (300, 400), (140_000, 50)]
+            .into_iter()
+            .cycle()
+            .take(20)
+            .enumerate()
+        {
+            let mut index: Vec<i64> = (0..count as i64).map(|n| n * n * 7 % 91 - 3).collect();
+            if round >= 10 {
+                index.sort_unstable();
+            }
+            let strict = round % 2 == 1;
+            if strict {
+                index.iter_mut().for_each(|at| *at = at.rem_euclid(size));
+            }
+            let bounds = if strict { Bounds::STRICT } else { Bounds::DROP };
+            let narrow: Vec<i32> = index.iter().map(|&at| at as i32).collect();
+            let narrow = TensorView::from(&narrow[..]).into_dyn();
+            let index = TensorView::from(&index[..]).into_dyn();
+            let size = Some(size as usize);
+            let plan = Plan::new_dyn(&index, size, bounds, None).unwrap();
+            for dtype in [DType::F32, DType::F64, DType::I64] {
+                let [one, two] = values(dtype, count, &mut state);
+                for aggregate in OWN {
+                    let options = AggregateOptions {
+                        fill_value: (round % 3 == 0).then_some(Scalar::Int(1)),
+                        ..AggregateOptions::default()
+                    };
+                    let of = |src: &DynTensor, index| {
+                        let wanted = [aggregate];
+                        let (src, options) = (src.view(), options.clone());
+                        aggregate_dyn(&src, index, 0, &wanted, size, bounds, options)
+                            .unwrap()
+                            .swap_remove(0)
+                    };
+                    let planned = plan.aggregate_dyn(&one.view(), 0, &[aggregate], options.clone());
+                    let expected = of(&two, &index);
+                    for made in [
+                        of(&one, &index),
+                        of(&one, &narrow),
+                        planned.unwrap().swap_remove(0),
+                    ] {
+                        assert_eq!(made.dtype(), expected.dtype());
+                        let told = (aggregate, dtype, count, size, round);
+                        assert!(shown(&made, 1) == shown(&expected, 2), "{told:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_no_group_is_an_error_whatever_the_loop() {
+        for at in [0, 4321, 99_999] {
+            for bad in [-1, 9, i64::MIN, i64::MAX] {
+                let mut index = vec![1i64; 100_000];
+                index[at] = bad;
+                let index = TensorView::from(&index).into_dyn();
+                let values = vec![1.0f32; 100_000];
+                let values = TensorView::from(&values).into_dyn();
+                for aggregate in OWN {
+                    let (wanted, options) = ([aggregate], AggregateOptions::default());
+                    let strict = Bounds::STRICT;
+                    let made = aggregate_dyn(&values, &index, 0, &wanted, Some(9), strict, options);
+                    let error = made.unwrap_err().to_string();
+                    assert!(error.contains(&format!("[{at}] = {bad}")), "{error}");
+                }
+            }
+        }
+    }
 }

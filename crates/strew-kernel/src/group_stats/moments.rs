@@ -46,13 +46,13 @@ where
             true => T::Point::of(value.complex()),
             false => cell.first,
         };
-        let finite = value.complex().is_finite();
+        let given = value;
         let value = value.apart(first);
         let apart = value.minus(cell.mean);
         let mean = cell.mean.plus(apart.divided(count));
         let mut squares = cell.squares + apart.dot(value.minus(mean));
         // Differences of finite values that overflow: so does their variance.
-        if squares.is_nan() && finite && !cell.squares.is_nan() {
+        if squares.is_nan() && !cell.squares.is_nan() && given.complex().is_finite() {
             squares = f64::INFINITY;
         }
         *cell = Spread {
@@ -71,7 +71,7 @@ where
 }
 
 /// What is made of a variance's moments; `None` of too few values.
-fn variance<P>(cell: Spread<P>, statistic: Statistic) -> Option<f64> {
+pub(crate) fn variance<P>(cell: Spread<P>, statistic: Statistic) -> Option<f64> {
     let of = |ddof: f64| {
         let enough = cell.count > 0.0 && cell.count > ddof;
         enough.then(|| cell.squares / (cell.count - ddof))

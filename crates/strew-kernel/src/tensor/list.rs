@@ -33,6 +33,9 @@ unsafe impl Plain for i64 {}
 // SAFETY: every bit pattern is an `i128`.
 unsafe impl Plain for i128 {}
 
+// SAFETY: every bit pattern is an `f32`.
+unsafe impl Plain for f32 {}
+
 // SAFETY: every bit pattern is an `f64`.
 unsafe impl Plain for f64 {}
 

@@ -55,7 +55,7 @@ pub use crate::tensor::axes::{continues, joined};
 pub use crate::tensor::dtype::{DType, Element, Index, UnknownDType};
 pub use crate::tensor::footprint::{footprint, lines};
 pub use crate::tensor::layout::{Dims, Layout, Strides};
-pub use crate::tensor::list::List;
+pub use crate::tensor::list::{List, Plain};
 pub use crate::tensor::mapping_cache::{kept_memory, set_kept_memory};
 pub use crate::tensor::maybe_owned::Held;
 pub use crate::tensor::memory::{Buffer, memory_limit, set_memory_limit, try_vec};

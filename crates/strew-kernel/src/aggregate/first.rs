@@ -1,0 +1,118 @@
+//! The first and the last value of each group.
+//!
+//! Values are assigned one after the other, from the first one to the last, or back: what is assigned
+//! last stays. Where there are many values for each group, they are gone through the other way: a
+//! bit of each group says that it has its result, and once all have, only row numbers are checked.
+
+use crate::aggregate::fold::repeat;
+use crate::aggregate::{
+    CHUNK, Job, Made, Row, are_inside, decides_soon, fill_of, with_rows, with_values,
+};
+use crate::error::Problem;
+use crate::tensor::{DynTensor, Element, try_vec};
+
+pub(super) fn first(job: Job<'_>) -> Result<Made, Problem> {
+    of::<false>(job)
+}
+
+pub(super) fn last(job: Job<'_>) -> Result<Made, Problem> {
+    of::<true>(job)
+}
+
+fn of<const LAST: bool>(job: Job<'_>) -> Result<Made, Problem> {
+    with_values!(job, |values: V| {
+        with_rows!(job.rows, |rows| ends::<V, _, LAST>(&job, rows, values))
+    })
+}
+
+fn ends<V: Element, R: Row, const LAST: bool>(
+    job: &Job<'_>,
+    rows: &[R],
+    values: &[V],
+) -> Result<Made, Problem> {
+    if fill_of::<V>(job).is_none() {
+        return Ok(Made::None);
+    }
+    let made = DynTensor::filled(V::DTYPE, &[job.size], job.fill.as_bytes())?;
+    let Ok(mut made) = made.typed::<V>() else {
+        return Ok(Made::None);
+    };
+    let cells = made.as_mut_slice();
+    let mut seen: Vec<u64> = Vec::new();
+    // Where groups lie one after the other, to assign takes no longer than to look at the marks.
+    let by_group = repeat(&rows[..rows.len().min(CHUNK)]);
+    let soon = decides_soon(job.size, rows.len()) && !(LAST && by_group);
+    if soon {
+        seen = try_vec("which groups have a value", job.size.div_ceil(64))?;
+        seen.resize(job.size.div_ceil(64), 0);
+    }
+    let mut left = job.size;
+    // What comes first stays if it is marked as seen, and what comes last if it is not.
+    let back = LAST == soon;
+    let chunks = rows.len().div_ceil(CHUNK);
+    for number in 0..chunks {
+        let number = if back { chunks - 1 - number } else { number };
+        let from = number * CHUNK;
+        let to = rows.len().min(from + CHUNK);
+        let (rows, values) = (&rows[from..to], &values[from..to]);
+        let pairs = rows
+            .iter()
+            .map(|row| row.place())
+            .zip(values.iter().copied());
+        let all_there = match (soon, back) {
+            (true, _) if left == 0 => are_inside(rows, job.size),
+            (true, true) => see(pairs.rev(), cells, &mut seen, &mut left),
+            (true, false) => see(pairs, cells, &mut seen, &mut left),
+            (false, true) => assign(pairs.rev(), cells),
+            (false, false) => assign(pairs, cells),
+        };
+        if !(job.step)(values.len()) {
+            return Err(Problem::Interrupted);
+        }
+        if !all_there && !job.leaves_out {
+            return Ok(Made::Stray);
+        }
+    }
+    Ok(Made::Results(made.into_dyn()))
+}
+
+/// Assigns values to the cells of their groups. False if there is no such group.
+fn assign<V: Copy>(pairs: impl Iterator<Item = (usize, V)>, cells: &mut [V]) -> bool {
+    let mut all_there = true;
+    for (row, value) in pairs {
+        match cells.get_mut(row) {
+            Some(cell) => *cell = value,
+            None => all_there = false,
+        }
+    }
+    all_there
+}
+
+/// Gives groups that have no result the first of their values. `left`: how many have none.
+fn see<V: Copy>(
+    pairs: impl Iterator<Item = (usize, V)>,
+    cells: &mut [V],
+    seen: &mut [u64],
+    left: &mut usize,
+) -> bool {
+    let mut all_there = true;
+    // Neighbours of one group are passed over at once.
+    let mut at = None;
+    for (row, value) in pairs {
+        if at == Some(row) {
+            continue;
+        }
+        at = Some(row);
+        if row >= cells.len() {
+            all_there = false;
+            continue;
+        }
+        let (word, bit) = (&mut seen[row / 64], 1 << (row % 64));
+        if *word & bit == 0 {
+            *word |= bit;
+            cells[row] = value;
+            *left -= 1;
+        }
+    }
+    all_there
+}

@@ -1,0 +1,111 @@
+//! Means: a sum and a count of each group. Sums of integers that do not fit into 64 bits are left
+//! to others.
+//!
+//! # Unsafe
+//!
+//! - Buys: states in memory of large pages
+//! - Measured: states in a `Vec`: 4M means of float32 into 4M groups 1.48, of int64 1.33
+//! - Holds: every bit pattern of the numbers is a value
+
+use crate::aggregate::fold::{End, Fold, join_all};
+use crate::aggregate::sum::Summed;
+use crate::aggregate::{Job, Made, Row, fill_of, finish, states, with_rows, with_values};
+use crate::error::Problem;
+use crate::tensor::{Element, Plain};
+
+/// A sum that may have been too large, and how many values it has.
+#[derive(Clone, Copy, Debug)]
+struct State<S> {
+    sum: S,
+    count: u64,
+}
+
+// SAFETY: every bit pattern of the two numbers is a value.
+unsafe impl<S: Plain> Plain for State<S> {}
+
+/// A type of values that have a mean.
+trait Averaged: Summed {
+    type Mean: Element;
+    /// The sum with the value, and whether it is too large.
+    fn joined(self, sum: Self::Sum) -> (Self::Sum, bool);
+    fn mean(sum: Self::Sum, count: u64) -> Self::Mean;
+}
+
+macro_rules! floats {
+    ($($t:ty),*) => {$(
+        impl Averaged for $t {
+            type Mean = $t;
+
+            #[inline(always)]
+            fn joined(self, sum: f64) -> (f64, bool) {
+                (self.add(sum), false)
+            }
+
+            #[inline(always)]
+            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
+            fn mean(sum: f64, count: u64) -> $t {
+                (sum / count as f64) as $t
+            }
+        }
+    )*};
+}
+
+floats!(f32, f64);
+
+impl Averaged for i64 {
+    type Mean = f64;
+
+    #[inline(always)]
+    fn joined(self, sum: Self) -> (Self, bool) {
+        sum.overflowing_add(self)
+    }
+
+    #[inline(always)]
+    #[allow(clippy::cast_precision_loss)]
+    fn mean(sum: Self, count: u64) -> f64 {
+        sum as f64 / count as f64
+    }
+}
+
+struct Mean;
+
+/// The bit of a count that says that the sum is too large.
+const TOO_LARGE: u64 = 1 << 63;
+
+impl<V: Averaged> Fold<V> for Mean {
+    type State = State<V::Sum>;
+
+    #[inline(always)]
+    fn join(state: &mut State<V::Sum>, value: V, _: usize) {
+        let (sum, too_large) = value.joined(state.sum);
+        state.sum = sum;
+        state.count = (state.count + 1) | (u64::from(too_large) << 63);
+    }
+}
+
+pub(super) fn mean(job: Job<'_>) -> Result<Made, Problem> {
+    with_values!(job, |values: V| {
+        with_rows!(job.rows, |rows| mean_of::<V, _>(&job, rows, values))
+    })
+}
+
+fn mean_of<V: Averaged, R: Row>(job: &Job<'_>, rows: &[R], values: &[V]) -> Result<Made, Problem> {
+    let Some(fill) = fill_of::<V::Mean>(job) else {
+        return Ok(Made::None);
+    };
+    let none = State {
+        sum: V::ZERO,
+        count: 0,
+    };
+    let mut all = states(job, none)?;
+    if join_all::<Mean, V, R>(job, rows, values, &mut all)? == End::Stray {
+        return Ok(Made::Stray);
+    }
+    if all.iter().any(|state| state.count >= TOO_LARGE) {
+        return Ok(Made::None);
+    }
+    finish(&all, |State { sum, count }| match count {
+        0 => fill,
+        count => V::mean(sum, count),
+    })
+}

@@ -1,0 +1,84 @@
+//! Sums: of floats in `f64`, rounded once; of integers wrapping.
+
+use crate::aggregate::fold::{End, Fold, join_all};
+use crate::aggregate::{Job, Made, Row, fill_of, finish, states, with_rows, with_values};
+use crate::error::Problem;
+use crate::tensor::{Element, Plain, Tensor};
+
+/// A type of values, and that of their sums.
+pub(super) trait Summed: Element {
+    type Sum: Element + Plain;
+    const ZERO: Self::Sum;
+    fn add(self, sum: Self::Sum) -> Self::Sum;
+    /// The sum as an element, rounded once.
+    fn of(sum: Self::Sum) -> Self;
+}
+
+macro_rules! summed {
+    ($($t:ty as $sum:ty: |$value:ident, $so_far:ident| $add:expr;)*) => {$(
+        impl Summed for $t {
+            type Sum = $sum;
+            const ZERO: $sum = 0 as $sum;
+
+            #[inline(always)]
+            fn add(self, $so_far: $sum) -> $sum {
+                let $value = self;
+                $add
+            }
+
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation)]
+            fn of(sum: $sum) -> Self {
+                sum as Self
+            }
+        }
+    )*};
+}
+
+summed! {
+    f32 as f64: |value, sum| sum + f64::from(value);
+    f64 as f64: |value, sum| sum + value;
+    i64 as i64: |value, sum| sum.wrapping_add(value);
+}
+
+struct Sum;
+
+impl<V: Summed> Fold<V> for Sum {
+    type State = V::Sum;
+
+    #[inline(always)]
+    fn join(sum: &mut V::Sum, value: V, _: usize) {
+        *sum = value.add(*sum);
+    }
+}
+
+pub(super) fn sum(job: Job<'_>) -> Result<Made, Problem> {
+    with_values!(job, |values: V| {
+        // The sum of nothing is zero: which groups have values is not known.
+        if fill_of::<V>(&job) != Some(V::of(V::ZERO)) || is_negative_zero(&job) {
+            return Ok(Made::None);
+        }
+        with_rows!(job.rows, |rows| sum_of(&job, rows, values))
+    })
+}
+
+/// Zero has two signs.
+fn is_negative_zero(job: &Job<'_>) -> bool {
+    job.fill.as_bytes().iter().any(|&byte| byte != 0)
+}
+
+fn sum_of<V: Summed, R: Row>(job: &Job<'_>, rows: &[R], values: &[V]) -> Result<Made, Problem> {
+    if V::DTYPE == V::Sum::DTYPE {
+        let mut sums = Tensor::<V::Sum>::zeros(&[job.size])?;
+        let end = join_all::<Sum, V, R>(job, rows, values, sums.as_mut_slice())?;
+        return Ok(match end {
+            End::Done => Made::Results(sums.into_dyn()),
+            End::Stray => Made::Stray,
+        });
+    }
+    let mut sums = states(job, V::ZERO)?;
+    match join_all::<Sum, V, R>(job, rows, values, &mut sums)? {
+        End::Done => finish(&sums, |sum| V::of(sum)),
+        End::Stray => Ok(Made::Stray),
+    }
+}
