@@ -152,6 +152,9 @@ def _machine() -> dict[str, Any]:
             if line.lower().startswith(("flags", "features")):
                 flags |= set(line.split(":", 1)[1].split())
     extensions = [name for name in _EXTENSIONS if name in flags]
+    # Strew alone can be told to do with less.
+    if chosen := os.environ.get("STREW_ISA"):
+        extensions.append(f"(strew: {chosen})")
     pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "processor": processor(),

@@ -1,15 +1,13 @@
 //! How a scatter would run.
 
 use crate::describe::reduction::Finish;
-use crate::describe::strategy::Reason;
-use crate::describe::strategy::Strategy;
+use crate::describe::strategy::{Reason, Strategy};
 use crate::describe::{Scatter, Start, Target};
 use crate::explain::profile::Profile;
 use crate::run::choose::{Chosen, Walked};
 use crate::strategy::execution::Execution;
 use crate::strategy::{replace_slice, small};
-use crate::strides::request::Cells;
-use crate::strides::request::Types;
+use crate::strides::request::{Cells, Types};
 use crate::traffic::{Around, Began};
 use strew_kernel::copy::replace_slice::ReplaceSlice;
 use strew_kernel::error::Problem;

@@ -1,8 +1,7 @@
 //! A run in one sentence: how it goes and why, what it moves, how long it takes, and what holds it
 //! up.
 
-use crate::describe::strategy::Reason;
-use crate::describe::strategy::Strategy;
+use crate::describe::strategy::{Reason, Strategy};
 use crate::strategy::{grouped, in_order, partition, replace_slice, runs, small, table, tiled};
 use crate::traffic::Traffic;
 use crate::traffic::text::{bytes, seconds};

@@ -3,10 +3,9 @@
 use crate::checks::{axis, expect_shape};
 use crate::context::Context;
 use crate::describe::bounds::Bounds;
-use crate::plan::Plan;
 use crate::plan::as_scatter::as_scatter;
-use crate::plan::names;
 use crate::plan::statistics::{Among, Groups, Numbers};
+use crate::plan::{Plan, names};
 use std::str::FromStr;
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::group_stats::exact::format_of;

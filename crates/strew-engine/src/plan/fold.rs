@@ -19,9 +19,8 @@
 //!
 //! Threads get disjoint cells: positions before the axis where there are enough, else rows.
 
-use crate::plan::Plan;
-use crate::plan::way;
 use crate::plan::way::Way;
+use crate::plan::{Plan, way};
 use crate::threads::crew::each_piece;
 use crate::threads::groups::partition_point;
 use strew_kernel::copy::strided::duplicate;

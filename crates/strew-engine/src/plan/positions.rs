@@ -1,10 +1,9 @@
 //! Runs of a plan that also tell which update won each cell.
 
 use crate::describe::{Scatter, Target};
-use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
-use crate::plan::way;
 use crate::plan::way::{Way, Work};
+use crate::plan::{Plan, way};
 use crate::threads::groups::Reductions;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::segment::fold::Fold;

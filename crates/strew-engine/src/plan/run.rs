@@ -3,13 +3,11 @@
 use crate::checks::{axis, expect_dtype, expect_shape};
 use crate::describe::bounds::{Bounds, Negative, OutOfRange};
 use crate::describe::destinations::{Destinations, Place};
-use crate::describe::strategy::Reason;
-use crate::describe::strategy::Strategy;
+use crate::describe::strategy::{Reason, Strategy};
 use crate::describe::{Scatter, Start, Target};
-use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
-use crate::plan::way;
 use crate::plan::way::{Hot, Way, Work};
+use crate::plan::{Plan, way};
 use crate::threads::groups;
 use crate::threads::groups::Reductions;
 use crate::threads::share::threads;

@@ -8,7 +8,7 @@ use crate::threads::crew::Crew;
 use crate::threads::meter::{Meter, MeteredRows, MeteredValues};
 use crate::threads::share::threads;
 use std::sync::OnceLock;
-use strew_kernel::aggregate::{Job, Made, Rows, aggregate};
+use strew_kernel::aggregate::{Job, Made, Rows, aggregate, has_nan};
 use strew_kernel::error::Problem;
 use strew_kernel::group_stats::blocks::GroupStats;
 use strew_kernel::group_stats::output::{Count, Summary};
@@ -269,11 +269,15 @@ impl Groups<'_> {
         among: Among,
     ) -> Result<Vec<Option<DynTensor>>, Problem> {
         let mut made: Vec<Option<DynTensor>> = wanted.iter().map(|_| None).collect();
-        let skips = among.skip && !src.dtype().is_integer();
         let single = src.len() == self.updates() && src.layout().is_contiguous();
         let Some((rows, leaves_out)) = self.stored_rows().filter(|_| single) else {
             return Ok(made);
         };
+        let skips = among.skip
+            && match src.dtype() {
+                DType::F32 | DType::F64 => has_nan(src),
+                other => !other.is_integer(),
+            };
         if skips || among.least > 1 {
             return Ok(made);
         }
@@ -527,7 +531,7 @@ mod tests {
     ];
 
     /// Values, and the same in two columns, which have no loops of their own.
-    fn values(dtype: DType, count: usize, state: &mut u64) -> [DynTensor; 2] {
+    fn values(dtype: DType, count: usize, nan: f64, state: &mut u64) -> [DynTensor; 2] {
         let mut random = || {
             *state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -540,7 +544,7 @@ mod tests {
         let pairs = two.as_bytes_mut().chunks_exact_mut(2 * size);
         for (cell, pair) in one.as_bytes_mut().chunks_exact_mut(size).zip(pairs) {
             let float = match random() % 40 {
-                0 => f64::NAN,
+                0 => nan,
                 1 => f64::INFINITY,
                 2 => f64::NEG_INFINITY,
                 3..10 => -0.0,
@@ -607,10 +611,12 @@ mod tests {
             let size = Some(size as usize);
             let plan = Plan::new_dyn(&index, size, bounds, None).unwrap();
             for dtype in [DType::F32, DType::F64, DType::I64] {
-                let [one, two] = values(dtype, count, &mut state);
+                let nan = if round % 4 == 0 { 3.0 } else { f64::NAN };
+                let [one, two] = values(dtype, count, nan, &mut state);
                 for aggregate in OWN {
                     let options = AggregateOptions {
                         fill_value: (round % 3 == 0).then_some(Scalar::Int(1)),
+                        skip_nan: round % 8 < 2,
                         ..AggregateOptions::default()
                     };
                     let of = |src: &DynTensor, index| {

@@ -1,19 +1,14 @@
 //! The run of a gather: a scatter's walk from the places to the updates.
 
-use crate::describe::Output;
-use crate::describe::Scatter;
-use crate::describe::Target;
 use crate::describe::destinations::Destinations;
 use crate::describe::gather::Gather;
 use crate::describe::reduction::Reduction;
 use crate::describe::split::Split;
-use crate::describe::strategy::Reason;
-use crate::describe::strategy::Strategy;
+use crate::describe::strategy::{Reason, Strategy};
+use crate::describe::{Output, Scatter, Target};
 use crate::strategy::execution::Execution;
 use crate::strides::reader::Reader;
-use crate::strides::request::Cells;
-use crate::strides::request::Request;
-use crate::strides::request::Types;
+use crate::strides::request::{Cells, Request, Types};
 use crate::strides::space::{Cut, Space};
 use crate::threads::check_index::all_left_out;
 use crate::threads::crew::{Crew, Worker};
@@ -23,11 +18,7 @@ use strew_kernel::copy::take_walk::TakeWalk;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::monitor::Watch;
-use strew_kernel::tensor::DType;
-use strew_kernel::tensor::DynTensor;
-use strew_kernel::tensor::Held;
-use strew_kernel::tensor::Layout;
-use strew_kernel::tensor::{DynView, DynViewMut};
+use strew_kernel::tensor::{DType, DynTensor, DynView, DynViewMut, Held, Layout};
 use strew_kernel::walk::cursor::Cursor;
 
 /// One part of a run: some of the elements.

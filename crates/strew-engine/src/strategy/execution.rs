@@ -1,11 +1,9 @@
 //! What an execution tells about itself.
 
 use crate::describe::split::Split;
-use crate::describe::strategy::Reason;
-use crate::describe::strategy::{Begin, Strategy};
+use crate::describe::strategy::{Begin, Reason, Strategy};
 use crate::strategy::wide::Wide;
-use crate::strides::request::Cells;
-use crate::strides::request::{Request, Types};
+use crate::strides::request::{Cells, Request, Types};
 use crate::strides::space::Cut;
 use crate::traffic::Traffic;
 use smallvec::smallvec;

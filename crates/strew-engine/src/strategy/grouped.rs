@@ -7,12 +7,10 @@
 use crate::describe::destinations::row_ids::{RowGroups, RowNumbers};
 use crate::describe::reduction::{Finish, Init};
 use crate::describe::split::Split;
-use crate::describe::strategy::Reason;
-use crate::describe::strategy::Strategy;
+use crate::describe::strategy::{Reason, Strategy};
 use crate::describe::{Scatter, Start};
 use crate::strategy::record::{Did, did};
-use crate::strides::order::Order;
-use crate::strides::order::order;
+use crate::strides::order::{Order, order};
 use crate::strides::request::Run;
 use crate::strides::space::Cut;
 use crate::threads::groups::{Reductions, are_few, reduce};

@@ -9,21 +9,17 @@ use crate::describe::strategy::Strategy;
 use crate::strategy::execution::Execution;
 use crate::strategy::partition;
 use crate::strategy::record::{Did, did};
-use crate::strides::request::Cells;
-use crate::strides::request::Request;
-use crate::strides::space::Cut;
-use crate::strides::space::Space;
+use crate::strides::request::{Cells, Request};
+use crate::strides::space::{Cut, Space};
 use crate::threads::pass::{Fault, Pass};
 use crate::thresholds::{MARKS_FROM, MARKS_PER_UPDATE, UNSET_PER_UPDATE, ZEROED_ROWS_PER_UPDATE};
 use strew_kernel::ops::identity::identity;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::DynViewMut;
-use strew_kernel::tensor::Layout;
+use strew_kernel::tensor::{DynViewMut, Layout};
 use strew_kernel::update::arg::Arg;
 use strew_kernel::update::in_place::Direct;
 use strew_kernel::update::row_bitmap::RowBitmap;
-use strew_kernel::walk::cursor::Block;
-use strew_kernel::walk::cursor::Cursor;
+use strew_kernel::walk::cursor::{Block, Cursor};
 
 /// What `explain` says that it does.
 pub(crate) const HOW: &str = "takes the updates in order, one after the other";

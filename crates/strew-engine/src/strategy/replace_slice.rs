@@ -2,10 +2,8 @@
 //!
 //! Each line of the result is written once. A copy and then the slice would write some twice.
 
-use crate::describe::Scatter;
-use crate::describe::Start;
-use crate::describe::Target;
 use crate::describe::strategy::Strategy;
+use crate::describe::{Scatter, Start, Target};
 use crate::strategy::record::{Did, did};
 use crate::threads::crew::Crew;
 use strew_kernel::copy::replace_slice::ReplaceSlice;

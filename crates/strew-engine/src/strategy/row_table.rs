@@ -1,8 +1,7 @@
 //! A table of running results, one row for each row of the destination: rounded as they go, or
 //! exact.
 
-use crate::strides::request::Cells;
-use crate::strides::request::Request;
+use crate::strides::request::{Cells, Request};
 use crate::threads::pass::{Fault, Pass, unfit};
 use strew_kernel::error::Problem;
 use strew_kernel::exact::table::ExactTable;

@@ -9,8 +9,7 @@ use crate::strategy::record::{Did, did};
 use std::sync::atomic::AtomicBool;
 use strew_kernel::error::Problem;
 use strew_kernel::runtime::monitor::{Progress, Watch, is_watched};
-use strew_kernel::tensor::DynViewMut;
-use strew_kernel::tensor::Layout;
+use strew_kernel::tensor::{DynViewMut, Layout};
 use strew_kernel::update::small::MOST_UPDATES;
 use strew_kernel::walk::geometry::OutOfBounds;
 

@@ -4,8 +4,7 @@
 //! Such a table is a destination like any other, so that all strategies can fill it. It is rounded
 //! or divided into the result at the end.
 
-use crate::strides::request::Cells;
-use crate::strides::request::{Request, Types};
+use crate::strides::request::{Cells, Request, Types};
 use crate::strides::space::{Cut, Space};
 use strew_kernel::ops::number::Mean;
 use strew_kernel::ops::reduction::Combine;

@@ -3,8 +3,7 @@
 use crate::describe::bounds::{Bounds, Rule};
 use crate::describe::destinations::Destinations;
 use smallvec::SmallVec;
-use strew_kernel::tensor::DType;
-use strew_kernel::tensor::{Dims, DynView, Layout, Strides, continues};
+use strew_kernel::tensor::{DType, Dims, DynView, Layout, Strides, continues};
 use strew_kernel::walk::geometry::{Axis, Step};
 
 /// A window has no more elements than this unless its innermost axis alone does: enough to make

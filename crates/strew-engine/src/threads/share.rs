@@ -3,8 +3,7 @@
 use crate::describe::split::Split;
 use crate::describe::strategy::Strategy;
 use crate::strides::order::Skew;
-use crate::strides::request::Cells;
-use crate::strides::request::{Request, Run, Types};
+use crate::strides::request::{Cells, Request, Run, Types};
 use crate::threads::ascending::seems_to_ascend;
 use crate::threads::split::{choose, obstacle};
 use crate::thresholds::{

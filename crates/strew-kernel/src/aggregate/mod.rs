@@ -215,6 +215,21 @@ fn finish<S: Copy, T: Element>(states: &[S], of: impl Fn(S) -> T) -> Result<Made
     Ok(Made::Results(made.into_dyn()))
 }
 
+/// Whether one of the values is NaN, of types that have loops.
+#[must_use]
+pub fn has_nan(values: &DynView<'_>) -> bool {
+    fn any<T: Copy>(values: Option<&[T]>, is_nan: impl Fn(T) -> bool) -> bool {
+        let chunks = values.unwrap_or_default().chunks(CHUNK);
+        let mut nans = chunks.map(|some| some.iter().fold(false, |any, &v| any | is_nan(v)));
+        nans.any(|any| any)
+    }
+    match values.dtype() {
+        DType::F32 => any(values.typed().and_then(|v| v.as_slice()), f32::is_nan),
+        DType::F64 => any(values.typed().and_then(|v| v.as_slice()), f64::is_nan),
+        _ => false,
+    }
+}
+
 /// Calls a function with the rows as a slice of their type.
 macro_rules! with_rows {
     ($rows:expr, |$slice:ident| $do:expr) => {
