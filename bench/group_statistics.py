@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import alone
+from .contenders import plain
 from .processor import here_and_today
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ OWN = "strew"
 
 # strew in the place of numpy_groupies. It is timed beside it, and is no peer.
 DROP_IN = "strew.numpy_groupies"
+
+# The same work as a plain loop on one thread (`bench/plain`). It is no peer either.
+PLAIN = "plain"
 
 FUNCTIONS = [
     "sum",
@@ -121,6 +125,8 @@ def _calls(point: Point, src: np.ndarray, index: np.ndarray) -> dict[str, Call]:
     if point.width == 1:
         other = _OF_GROUPIES.get(name, name)
         calls[DROP_IN] = lambda: strew.numpy_groupies.aggregate(index, src, other, size=cells)
+        loop = plain.statistic(name, src, index, cells)
+        calls |= {} if loop is None else {PLAIN: loop}
         for library in (_numpy_groupies, _numbagg, _pandas, _polars, _numpy):
             calls |= library(point, src, index)
     return calls | _torch(point, src, index)
@@ -290,8 +296,13 @@ value is false, and no value here is false."""
 
 def _ratio(seconds: dict[str, float]) -> float | None:
     """The best peer's time by strew's."""
-    peers = [some for name, some in seconds.items() if name not in (OWN, DROP_IN)]
+    peers = [some for name, some in seconds.items() if name not in (OWN, DROP_IN, PLAIN)]
     return min(peers) / seconds[OWN] if peers else None
+
+
+def _plain_ratio(seconds: dict[str, float]) -> float | None:
+    """The plain loop's time by strew's."""
+    return seconds[PLAIN] / seconds[OWN] if PLAIN in seconds else None
 
 
 def _threads(threads: int) -> str:
@@ -301,8 +312,9 @@ def _threads(threads: int) -> str:
 def _summary(found: dict[Point, dict[str, float]]) -> list[str]:
     """A line for each function, and the worst point."""
     parts = [
-        "| function | points | geometric mean | least | where |",
-        "|---|---|---|---|---|",
+        "| function | points | geometric mean | least | where "
+        "| plain loop: geometric mean | least |",
+        "|---|---|---|---|---|---|---|",
     ]
     everything = []
     for function in FUNCTIONS:
@@ -315,14 +327,23 @@ def _summary(found: dict[Point, dict[str, float]]) -> list[str]:
             worst = min(ratios, key=lambda point: ratios[point])
             mean = statistics.geometric_mean(ratios.values())
             where = str(worst).removeprefix(f"{function}, ")
+            of_function = [some for point, some in found.items() if point.function == function]
             parts.append(
-                f"| {function} | {len(ratios)} | {mean:.2f} | {ratios[worst]:.2f} | {where} |"
+                f"| {function} | {len(ratios)} | {mean:.2f} | {ratios[worst]:.2f} | {where} "
+                f"| {_beside_plain(of_function)} |"
             )
             everything += list(ratios.values())
     if everything:
         mean, least = statistics.geometric_mean(everything), min(everything)
-        parts.append(f"| together | {len(everything)} | {mean:.2f} | {least:.2f} | |")
+        beside = _beside_plain(list(found.values()))
+        parts.append(f"| together | {len(everything)} | {mean:.2f} | {least:.2f} | | {beside} |")
     return parts
+
+
+def _beside_plain(found: list[dict[str, float]]) -> str:
+    """Two columns: the plain loop's time by strew's, as a mean and at least."""
+    ratios = [ratio for seconds in found if (ratio := _plain_ratio(seconds)) is not None]
+    return f"{statistics.geometric_mean(ratios):.2f} | {min(ratios):.2f}" if ratios else " | "
 
 
 def _tables(found: dict[Point, dict[str, float]]) -> list[str]:
@@ -358,7 +379,8 @@ def markdown(times: Times, versions: dict[str, str]) -> str:
         "library divided by strew's: above 1, strew is faster. All run in one process and take "
         "turns; medians. The number of groups is given. A contender that gives another answer, or "
         "cannot do it, is left out. `cargo xtask bench --statistics` measures this, and writes the "
-        "times of all libraries to `target/bench/statistics.json`.",
+        "times of all libraries to `target/bench/statistics.json`. *plain loop* is the same work on "
+        "one thread, as in `bench/plain`; its time is divided by strew's, too.",
         "",
         f"Measured on {here_and_today()}. Versions: {libraries}.",
         "",

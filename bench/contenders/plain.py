@@ -72,6 +72,38 @@ def spellings(problem: Problem) -> list[Spelling]:
     return _widths(problem, f"rows_{which}", f"rows_of_{which}")
 
 
+# Statistics of groups whose results are of the values' type, in the order of the library's numbers.
+_SAME = ("sum", "prod", "sumsq", "min", "max", "first", "last")
+
+
+def statistic(function: str, src: np.ndarray, index: np.ndarray, cells: int) -> Callable | None:
+    """A statistic of groups of single values; None without the library, or without a loop."""
+    if VARIABLE not in os.environ:
+        return None
+    floats = np.float64 if src.dtype == np.int64 else src.dtype
+    shape, of = cells, f"_{src.dtype}"
+    match function:
+        case "len":
+            call, dtype = _loop("counts", index), np.int64
+        case "mean":
+            call, dtype = _loop("mean" + of, index, src), floats
+        case "var" | "std":
+            call, dtype = _loop("var" + of, index, src, sizes=(function == "std",)), floats
+        case "any" | "all":
+            call, dtype = _loop("flags" + of, index, src, sizes=(function == "all",)), np.uint8
+        case "argmax":
+            call, dtype = _loop("places" + of, index, src), np.int64
+        case "cumsum":
+            call, dtype = _loop("running" + of, index, src, sizes=(cells,)), src.dtype
+            shape = len(src)
+        case _ if function in _SAME:
+            call = _loop("same" + of, index, src, sizes=(_SAME.index(function),))
+            dtype = src.dtype
+        case _:
+            return None
+    return lambda: call(np.zeros(shape, dtype))
+
+
 def _widths(problem: Problem, name: str, known: str) -> list[Spelling]:
     """Rows of a width that is known at run time, and a small one at compile time."""
     width = problem.workload.width

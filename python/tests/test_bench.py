@@ -8,6 +8,7 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
+import strew
 
 from bench import (
     data,
@@ -482,6 +483,7 @@ def test_statistics_are_summed_up_by_function():
     seconds = {point: {"strew": 0.001, "pandas": 0.004, "polars": 0.002} for point in quick}
     seconds[first] = {"strew": 0.001, "strew.numpy_groupies": 0.0001, "pandas": 0.0005}
     seconds[others[-1]] = {"strew": 0.001}
+    seconds[others[0]] |= {"plain": 0.0015}
     text = group_statistics.markdown({1: seconds}, {"pandas": "3.0"})
 
     def described(point):
@@ -497,6 +499,22 @@ def test_statistics_are_summed_up_by_function():
     ]
     assert " 1 |" in of_last[-1]
     assert "pandas 3.0" in text
+    of_function = next(line for line in text.splitlines() if f"| {others[0].function} |" in line)
+    assert of_function.endswith("| 1.50 | 1.50 |")
+
+
+@pytest.mark.skipif(plain.VARIABLE not in os.environ, reason="cargo xtask test compiles the loops")
+@pytest.mark.parametrize("function", group_statistics.FUNCTIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_plain_loops_of_statistics_are_right(function, dtype):
+    rng = np.random.default_rng(0)
+    src, index = rng.integers(0, 4, 500).astype(dtype), rng.integers(0, 20, 500)
+    loop = plain.statistic(function, src, index, 20)
+    if function == "median":
+        assert loop is None
+        return
+    expected = strew.aggregate(src, index, function, size=20)
+    np.testing.assert_allclose(loop(), expected, rtol=1e-6)
 
 
 def test_plans_that_are_slower_are_listed():

@@ -77,7 +77,7 @@ impl Bench {
             Ok(venv)
         });
         let plain = stages.run("plain loops", || match peers.as_ref() {
-            Some(peers) if !peers.iter().any(|peer| peer == PLAIN) => Ok(None),
+            Some(peers) if !self.statistics && !peers.iter().any(|peer| peer == PLAIN) => Ok(None),
             _ => plain_loops().map(Some),
         });
         let installed = stages.run("environments", || {

@@ -7,6 +7,7 @@
 //! - Holds: the bench passes arrays of these lengths and types, and keeps them alive
 
 use crate::loops::{self, add, larger, multiply};
+use crate::statistics::{self, Same};
 use half::{bf16, f16};
 
 /// An array of the caller's.
@@ -131,4 +132,38 @@ export! {
         loops::prod_back(out, index, src, product, grad, width);
     edges(out: f32; to: i64, from: i64, nodes: f32; width) =>
         loops::edges(out, to, from, nodes, width);
+
+    same_float32(out: f32; index: i64, src: f32; number) =>
+        statistics::same(out, index, src, Same::ALL[number]);
+    mean_float32(out: f32; index: i64, src: f32;) =>
+        statistics::mean(out, index, src, |mean| mean as f32);
+    var_float32(out: f32; index: i64, src: f32; root) =>
+        statistics::var(out, index, src, root > 0, |var| var as f32);
+    flags_float32(out: u8; index: i64, src: f32; all) =>
+        statistics::flags(out, index, src, all > 0);
+    places_float32(out: i64; index: i64, src: f32;) => statistics::places(out, index, src);
+    running_float32(out: f32; index: i64, src: f32; cells) =>
+        statistics::running(out, index, src, cells);
+    same_float64(out: f64; index: i64, src: f64; number) =>
+        statistics::same(out, index, src, Same::ALL[number]);
+    mean_float64(out: f64; index: i64, src: f64;) =>
+        statistics::mean(out, index, src, |mean| mean);
+    var_float64(out: f64; index: i64, src: f64; root) =>
+        statistics::var(out, index, src, root > 0, |var| var);
+    flags_float64(out: u8; index: i64, src: f64; all) =>
+        statistics::flags(out, index, src, all > 0);
+    places_float64(out: i64; index: i64, src: f64;) => statistics::places(out, index, src);
+    running_float64(out: f64; index: i64, src: f64; cells) =>
+        statistics::running(out, index, src, cells);
+    same_int64(out: i64; index: i64, src: i64; number) =>
+        statistics::same(out, index, src, Same::ALL[number]);
+    mean_int64(out: f64; index: i64, src: i64;) =>
+        statistics::mean(out, index, src, |mean| mean);
+    var_int64(out: f64; index: i64, src: i64; root) =>
+        statistics::var(out, index, src, root > 0, |var| var);
+    flags_int64(out: u8; index: i64, src: i64; all) =>
+        statistics::flags(out, index, src, all > 0);
+    places_int64(out: i64; index: i64, src: i64;) => statistics::places(out, index, src);
+    running_int64(out: i64; index: i64, src: i64; cells) =>
+        statistics::running(out, index, src, cells);
 }
