@@ -379,8 +379,8 @@ def markdown(times: Times, versions: dict[str, str]) -> str:
         "library divided by strew's: above 1, strew is faster. All run in one process and take "
         "turns; medians. The number of groups is given. A contender that gives another answer, or "
         "cannot do it, is left out. `cargo xtask bench --statistics` measures this, and writes the "
-        "times of all libraries to `target/bench/statistics.json`. *plain loop* is the same work on "
-        "one thread, as in `bench/plain`; its time is divided by strew's, too.",
+        "times of all libraries to `target/bench/statistics.json`. *plain loop* is the same work "
+        "on one thread, as in `bench/plain`; its time is divided by strew's, too.",
         "",
         f"Measured on {here_and_today()}. Versions: {libraries}.",
         "",
