@@ -1,7 +1,8 @@
-//! Every number that decides how a run goes.
+//! The numbers that decide how a run goes: which strategy, and when a second thread starts.
 //!
 //! Sizes are in bytes and written in those of `runtime/machine.rs`, unless a comment says what is
-//! counted. A comment says what was measured; the rows are those of docs/bench.md.
+//! counted. Numbers that decide how statistics are shared out stand in `plan/division.rs`, and those
+//! of samples and buffers where they are used.
 
 use strew_kernel::runtime::machine::{L1, L2, L3, PAGE, WAKE};
 
@@ -34,22 +35,24 @@ pub(crate) const BEGUN_IN_THE_RUN: usize = L3;
 
 // Tiles.
 
-/// A tile has at most so many bytes, that a first-level cache holds, if its rows then still have
-/// [`TILE_NARROWEST`] columns.
+/// Bytes of a tile, which a first-level cache holds. A tile of [`TILE_NARROWEST`] columns may be
+/// larger.
 pub(crate) const TILE: usize = L1;
 
-/// A larger one would not stay in a second-level cache.
+/// Maximum bytes of a tile of the fewest columns. A larger one would not stay in a second-level cache.
 pub(crate) const TILE_LARGEST: usize = L2;
 
-/// Columns of a tile, at least and at most.
+/// Minimum columns of a tile.
 pub(crate) const TILE_NARROWEST: usize = 128;
 
+/// Maximum columns of a tile.
 pub(crate) const TILE_WIDEST: usize = 512;
 
-/// Rows of the destination that are closer together than this in all stay in a cache as they are.
+/// Minimum bytes that the rows of a column are spread over. With fewer, a cache holds them as they
+/// are.
 pub(crate) const TILED_SPREAD: usize = L2 / 4;
 
-/// A tile is copied to and fro for its updates: as many as it has cells, or a quarter of that.
+/// Maximum cells of a tile per update: it is copied to and fro for its updates.
 pub(crate) const TILED_CELLS_PER_UPDATE: usize = 4;
 
 // Lists by block of the destination.
@@ -89,8 +92,7 @@ pub(crate) const GROUPED_TABLED_ROW: usize = 128;
 /// Minimum bytes of a destination that no cache holds: for one thread, and for several.
 pub(crate) const GROUPED_FAR: [usize; 2] = [L3, L3 / 2];
 
-/// Minimum average number of updates per row. The second value is for sums on one thread, which
-/// gain less.
+/// Minimum updates per row, on average: in general, and for sums on one thread, which gain less.
 pub(crate) const GROUPED_SHARE: [usize; 2] = [4, 8];
 
 /// The groups may take one byte of memory per this many bytes of updates.
@@ -149,15 +151,15 @@ pub(crate) const NARROW_ROW: usize = 64;
 /// Maximum bytes of a short row that several threads, which each read the whole index, join. It pays
 /// only into a destination of [`OWNED_REACH`]: 16M float32 sums as rows of 1 to 16 into 1,000 to
 /// 30,000 rows take two threads 0.9 to 2.0 of one thread's time, rows of 32 take 0.65 to 0.8.
-/// Extremes take longer to join, and pay always: 0.6 to 0.9.
+/// Extremes take longer to join, and gain into any destination: 0.6 to 0.97.
 pub(crate) const OWNED_SHORT_ROW: usize = 64;
 
 /// Minimum bytes of the destination of short rows. Most of the updates then wait for memory: into
 /// 12 to 48 MB two threads take 0.58 to 0.81 of one thread's time, into 5 to 10 MB 0.98 to 1.06.
 pub(crate) const OWNED_REACH: usize = 8 << 20;
 
-/// At most one of this many updates of short rows may go to the hottest row. A cache holds the rest,
-/// or one thread joins most: two threads took 0.9 to 1.9 of one thread's time.
+/// At most one of this many updates of short rows may go to the hottest row. With more, one thread
+/// joins most of them: two took 0.9 to 1.9 of one thread's time.
 pub(crate) const OWNED_SHORT_HOTTEST: usize = 8;
 
 /// The same of rows of up to [`OWNED_HOT_ROW`] bytes. There are processors whose two cores then
@@ -165,7 +167,8 @@ pub(crate) const OWNED_SHORT_HOTTEST: usize = 8;
 /// 68 on two threads.
 pub(crate) const OWNED_HOTTEST: usize = 4;
 
-/// Maximum bytes of a row whose columns threads do not share.
+/// Maximum bytes of a row of which a hot one keeps other threads waiting. Columns of longer rows are
+/// shared.
 pub(crate) const OWNED_HOT_ROW: usize = 256;
 
 /// Bytes of updates that a thread must have: fewer are done before another one has woken up.
@@ -178,13 +181,13 @@ pub(crate) const AXIS_LINE: usize = 64;
 /// prefetching brings in the rest of the row as well, so every thread reads all of the source.
 pub(crate) const PIECE_OF_ROW: usize = PAGE;
 
-/// A part that reads the whole index gets its time back with rows of so many bytes,
+/// Minimum bytes of a row for which a part that reads the whole index gets its time back,
 pub(crate) const OWNED_ROW: usize = 32;
 
-/// or where random access to the destination misses every cache: beyond so many bytes.
+/// unless the destination has this many bytes, so that most of its updates miss a core's caches.
 pub(crate) const OWNED_TABLE: usize = L2;
 
-/// Values of the sample.
+/// Values of the sample of an index that says whether it ascends.
 pub(crate) const ASCENDING_SAMPLE: usize = 1024;
 
 /// Bytes of an index that a thread must have which does nothing but look at it.
@@ -198,7 +201,7 @@ pub(crate) const BY_RUN: usize = WAKE;
 /// Runs with fewer bytes are over before anything could be gained.
 pub(crate) const PLANNED_WORTH: usize = L2;
 
-/// A run of a row as long as this is worth a random access to it, if several reductions share it.
+/// Minimum bytes of a row that is read at random once for several reductions.
 pub(crate) const PLANNED_SHARED: usize = 128;
 
 /// Rows in order that are longer than this are only grouped where their running row stays in
@@ -209,33 +212,33 @@ pub(crate) const PLANNED_LONG: usize = 256;
 /// of the destination once.
 pub(crate) const PLANNED_STREAM: usize = 4 * L3;
 
-/// A destination of so many bytes is not in the nearest caches,
+/// A destination of so many bytes is not in the nearest caches.
 pub(crate) const PLANNED_APART: usize = L2;
 
-/// one of so many hardly in any,
+/// A destination of so many bytes is hardly in any cache.
 pub(crate) const PLANNED_OUTSIDE: usize = L3 / 2;
 
-/// and one of so many in none: each update reads and writes what lies far away. A source of so many
-/// is not either.
+/// A destination, or a source, of so many bytes is in no cache: each update reads and writes what lies
+/// far away.
 pub(crate) const PLANNED_NOWHERE: usize = L3;
 
 /// Rows at random as long as this are read as fast as those one after the other.
 pub(crate) const PLANNED_WIDE: usize = 256;
 
-/// Shorter ones are worth it if counts are gathered in no table for it.
+/// Rows at random as long as this are worth it where grouping saves a table of counts.
 pub(crate) const PLANNED_TABLED: usize = 64;
 
-/// A row with a larger part of the updates than one of so many is left to one thread for too long.
+/// At most one of this many updates may go to one row: one thread joins all of them.
 pub(crate) const PLANNED_SHARE: usize = 8;
 
 /// Rows that take a larger part of the updates than one of so many, and are not [`PLANNED_OUTSIDE`], stay
 /// in a cache of one thread.
 pub(crate) const PLANNED_HOT_PART: usize = 4;
 
-/// Rows with fewer updates than this are over before the running row has paid,
+/// Minimum updates of a row, on average, for which a running row in registers pays.
 pub(crate) const PLANNED_FEW: usize = 4;
 
-/// but for these, where there would be a table.
+/// The same where there would be a table.
 pub(crate) const PLANNED_PAIR: usize = 2;
 
 /// So many single elements of a row, one after the other, are reduced faster where it is known that
@@ -246,6 +249,6 @@ pub(crate) const PLANNED_MANY: usize = 48;
 /// A table of this many bytes stays in the nearest caches.
 pub(crate) const PLANNED_NEAR: usize = L2 / 4;
 
-/// The table of a destination of so many bytes is in no cache. Before that, to read single updates
+/// The table of a destination of so many bytes is in no cache. Below that, to read single updates
 /// at random costs up to six times as much as to write into the table at random.
 pub(crate) const PLANNED_FAR: usize = 2 * L3;

@@ -61,7 +61,7 @@ impl<'a> Gather<'a> {
         self
     }
 
-    /// Use a strategy whatever the cost model says; an error if it cannot run this. Only
+    /// Use a strategy whether or not it pays; an error if it cannot run this. Only
     /// [`Strategy::InOrder`] can.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
@@ -69,8 +69,8 @@ impl<'a> Gather<'a> {
         self
     }
 
-    /// Share the run out in this way, among so many threads, whatever the cost model says; an
-    /// error if that cannot be.
+    /// Share the run out in this way, among so many threads, whether or not it pays; an error
+    /// if that cannot be.
     #[must_use]
     pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
         self.split = split;

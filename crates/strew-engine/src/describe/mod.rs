@@ -206,15 +206,15 @@ impl<'a> Scatter<'a> {
         self
     }
 
-    /// Use a strategy whatever the cost model says; an error if it cannot run this.
+    /// Use a strategy whether or not it pays; an error if it cannot run this.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
         self.strategy = strategy;
         self
     }
 
-    /// Share the run out in this way, among so many threads, whatever the cost model says; an
-    /// error if that cannot be.
+    /// Share the run out in this way, among so many threads, whether or not it pays; an error
+    /// if that cannot be.
     #[must_use]
     pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
         self.split = split;

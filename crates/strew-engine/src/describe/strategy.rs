@@ -1,6 +1,6 @@
 //! The names of the strategies, and of how a destination begins.
 //!
-//! All strategies give the same bits. `chosen.rs` chooses one.
+//! All strategies give the same bits. `run/choose.rs` chooses one.
 
 use std::fmt;
 use std::str::FromStr;

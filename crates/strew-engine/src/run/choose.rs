@@ -3,7 +3,7 @@
 //! ```text
 //! few elements that join cells of their own type   -> small
 //! a large copy in which a slice is replaced        -> replace-slice
-//! anything else                                    -> what the cost model says
+//! anything else                                    -> the first strategy that pays
 //! ```
 //! It is made once per call: [`perform`](Scatter::perform) runs it, and
 //! [`execution`](Scatter::execution) explains it. Rows that lie one after the other
@@ -94,7 +94,7 @@ impl Scatter<'_> {
         Ok(Chosen::Walk(self.walked(layout, ungrouped)?))
     }
 
-    /// What the cost model says of a walk over the updates.
+    /// How the updates are walked over.
     fn walked(
         &self,
         layout: &Layout,
@@ -207,8 +207,7 @@ fn refusal(run: &Run<'_, '_>, strategy: Strategy) -> Option<&'static str> {
 }
 
 impl Execution {
-    /// A walk over the updates, as the cost model says. `grouped`: why they are grouped by row, if
-    /// they are.
+    /// A walk over the updates. `grouped`: why they are grouped by row, if they are.
     pub(crate) fn new(
         space: &Space<'_>,
         cut: Cut,

@@ -1,5 +1,5 @@
-//! The run of an execution: shared out if it should be, and then a short walk over blocks for each
-//! of `in-order`, `dense-table` and `compact-table`. The other strategies have files of their own.
+//! The run of an execution: the index is checked, the run is shared out if it should be, and each
+//! part goes to its strategy. `in-order`, `dense-table` and `compact-table` walk over blocks here.
 
 use crate::describe::split::Split;
 use crate::describe::strategy::{Begin as DestinationBegin, Strategy};
@@ -34,7 +34,7 @@ impl Execution {
     ) -> Result<(), Fault> {
         let before = outputs.before;
         let threads = match self.ascends && ascending.is_none() {
-            // More threads were asked for than pay if each reads the whole index.
+            // More threads were chosen than pay if each reads the whole index.
             true => (self.bytes() / BY_OWNER).clamp(1, crew.threads()),
             false => crew.threads(),
         };

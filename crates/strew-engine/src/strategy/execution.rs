@@ -1,4 +1,4 @@
-//! What an execution tells about itself.
+//! What was chosen for a run: its strategy, how it is shared out, how its cells begin.
 
 use crate::describe::split::Split;
 use crate::describe::strategy::{Begin, Reason, Strategy};

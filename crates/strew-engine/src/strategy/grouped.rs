@@ -2,7 +2,7 @@
 //! written once.
 //!
 //! It pays for long rows that come in order, or that are too far apart for the caches and take
-//! several updates each. Sorting costs two passes over the index, and the order of the updates.
+//! several updates each, and where it saves a table: for positions, means and exact sums. Sorting costs two passes over the index, and the order of the updates.
 
 use crate::describe::destinations::row_ids::{RowGroups, RowNumbers};
 use crate::describe::reduction::{Finish, Init};

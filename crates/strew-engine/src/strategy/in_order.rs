@@ -40,7 +40,7 @@ pub(crate) fn unset_pays(cells: usize, updates: usize, force: Option<Strategy>) 
     !table && cells <= updates.saturating_mul(UNSET_PER_UPDATE)
 }
 
-/// Whether sums in place of single elements go to a private table of sentinels. Otherwise they go
+/// Whether sums of single elements, in place, go to a private table of sentinels. Otherwise they go
 /// to the destination's own cells, and touched cells are marked.
 pub(crate) fn private_pays(
     cells: usize,
@@ -55,7 +55,7 @@ pub(crate) fn private_pays(
 }
 
 impl Execution {
-    /// Runs a walk.
+    /// Joins the updates of a walk with their cells.
     pub(crate) fn in_order(
         &self,
         pass: &mut Pass<'_, '_, '_>,

@@ -42,7 +42,7 @@ pub(crate) fn obstacle(run: &Run<'_, '_>) -> Option<&'static str> {
 /// Which of the two, and why.
 pub(crate) fn choose(run: &Run<'_, '_>) -> (Strategy, &'static str) {
     let (cut, dst) = (run.cut, run.types.dst);
-    // A row may be beyond memory where there is none of it.
+    // Where there is no row, one may be larger than memory.
     let row_bytes = cut.width().saturating_mul(dst.accumulator().size());
     let row_bytes = row_bytes.saturating_add(size_of::<u64>());
     let small = cut.cell_count.saturating_mul(row_bytes) <= DENSE_ALWAYS;

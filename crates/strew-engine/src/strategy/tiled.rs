@@ -1,5 +1,5 @@
-//! Elements along an axis go to some columns of their rows at a time, which are copied close
-//! together: a tile.
+//! Elements along an axis are joined with some columns of their rows at a time. The columns are
+//! copied close together meanwhile: a tile.
 //!
 //! The rows of a column then do not compete for the same places of a cache. It pays where those
 //! rows are far apart and each tile gets at least a quarter as many updates as it has cells.

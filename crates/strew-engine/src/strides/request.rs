@@ -82,9 +82,9 @@ pub struct Request {
     pub listed: bool,
     /// Why updates cannot be grouped by their row, if so.
     pub ungrouped: Option<&'static str>,
-    /// A strategy to use whatever the cost model says.
+    /// A strategy to use whether or not it pays.
     pub force: Option<Strategy>,
-    /// How to share the run out, and among how many threads, whatever the cost model says.
+    /// How to share the run out, and among how many threads, whether or not it pays.
     pub split: Option<(Split, usize)>,
 }
 

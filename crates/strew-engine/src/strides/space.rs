@@ -179,7 +179,7 @@ impl Space<'_> {
         self.lookups.iter().map(rule).collect()
     }
 
-    /// Likewise, with nothing but rows, of one element each.
+    /// The cut into rows of one element each.
     pub(crate) fn cut_to_elements(&self) -> Cut {
         self.cut_up_to(0)
     }

@@ -37,8 +37,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether every index into axes without cells leaves its update out; one that is an error is still
-/// one.
+/// Checks an index into axes without cells: an error, unless every value leaves its update out.
 pub(crate) fn all_left_out(space: &Space<'_>) -> Result<(), Fault> {
     let bounds = space.bounds;
     let mut each = space.lookups.iter().zip(space.rules());

@@ -28,7 +28,7 @@ enum Stop<'m> {
     Outer(&'m AtomicBool),
 }
 
-/// What a piece of work gets: the monitor, if it is the first piece, and the stop flag.
+/// What a piece of work gets: the monitor, if it runs on the calling thread, and the stop flag.
 #[derive(Clone, Copy)]
 pub(crate) struct Worker<'w> {
     pub(crate) monitor: Option<&'w dyn Monitor>,

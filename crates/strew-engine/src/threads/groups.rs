@@ -1,4 +1,4 @@
-//! Runs of a plan that owns its index: group by group, and back again.
+//! Groups of updates, shared out by destination: reduced group by group, and handed back.
 
 use crate::threads::crew::each_piece;
 use std::ops::Range;

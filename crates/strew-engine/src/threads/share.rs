@@ -112,7 +112,7 @@ pub(crate) fn share(
     }
 }
 
-/// The fastest way to share a run out; `None` if one thread is faster.
+/// The fastest way to share a run out; `None` if none is possible, or one thread is as fast.
 fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
     let (split, threads) = possible_share(run, strategy)?;
     let direct = split == Split::Owner && strategy == Strategy::InOrder;

@@ -1,4 +1,4 @@
-//! The ways to split a run among threads, and the one that suits its axes.
+//! The split that suits the axes of a run, and what stands in the way of one.
 
 use crate::describe::split::Split;
 use crate::strides::space::Space;

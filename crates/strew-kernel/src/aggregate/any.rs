@@ -1,7 +1,7 @@
 //! Whether a group has a value that is not zero (any), and whether it has none that is zero (all).
 //!
 //! A cell is the result, and changes once at most. Values of which none changes a cell are skipped
-//! together, and so is everything once all cells have changed. Row numbers are checked all the same.
+//! together. With many values for each group, so is everything once all cells have changed. Row numbers are checked all the same.
 
 use crate::aggregate::{CHUNK, Job, Made, Row, are_inside, decides_soon, with_rows, with_values};
 use crate::error::Problem;
@@ -19,7 +19,7 @@ pub(super) fn all(job: Job<'_>) -> Result<Made, Problem> {
 }
 
 fn of<const ALL: bool>(job: Job<'_>) -> Result<Made, Problem> {
-    // Which groups have values is not known.
+    // Which groups have values is not known: those without have what all cells begin with.
     if job.fill.dtype() != DType::Bool || job.fill.as_bytes() != [u8::from(ALL)] {
         return Ok(Made::None);
     }

@@ -34,7 +34,7 @@ trait Compared: Element + Plain {
     fn start(max: bool) -> Self;
     /// Whether the value is better than the best one, or NaN, or the first of its group.
     fn passes<const MAX: bool>(self, best: Best<Self>) -> bool;
-    /// What a group with NaN has: only NaN is better.
+    /// If the value is NaN, what its group has from then on, which only NaN passes.
     fn after_nan(self, max: bool) -> Option<Self>;
 }
 

@@ -39,7 +39,8 @@ fn ends<V: Element, R: Row, const LAST: bool>(
     };
     let cells = made.as_mut_slice();
     let mut seen: Vec<u64> = Vec::new();
-    // Where groups lie one after the other, to assign takes no longer than to look at the marks.
+    // Where groups lie one after the other, the last values are assigned in the order of the memory,
+    // which takes no longer than to look at the marks. The first ones would be gone through back.
     let by_group = repeat(&rows[..rows.len().min(CHUNK)]);
     let soon = decides_soon(job.size, rows.len()) && !(LAST && by_group);
     if soon {

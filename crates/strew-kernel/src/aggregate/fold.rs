@@ -23,7 +23,7 @@ pub(super) trait Fold<V> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Done,
-    /// A row is none of the groups.
+    /// A row is that of no group.
     Stray,
 }
 

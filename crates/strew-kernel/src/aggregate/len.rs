@@ -1,9 +1,9 @@
 //! How many values groups have. The values are not read.
 
 use crate::aggregate::fold::{End, Fold, join_all};
-use crate::aggregate::{CHUNK, Job, Made, Row, with_rows};
+use crate::aggregate::{CHUNK, Job, Made, Row, fill_of, with_rows};
 use crate::error::Problem;
-use crate::tensor::{DType, Tensor, try_vec};
+use crate::tensor::{Tensor, try_vec};
 
 /// Maximum number of groups that are counted in several tables, so that values of one group need not
 /// wait for each other. The nearest cache holds the tables.
@@ -24,15 +24,13 @@ impl Fold<()> for Len {
 }
 
 pub(super) fn len(job: Job<'_>) -> Result<Made, Problem> {
-    // Which groups have values is told by the counts, but not which have none.
-    let zero = job.fill.as_bytes().iter().all(|&byte| byte == 0);
-    if job.fill.dtype() != DType::I64 || !zero {
+    let Some(fill) = fill_of::<i64>(&job) else {
         return Ok(Made::None);
-    }
-    with_rows!(job.rows, |rows| len_of(&job, rows))
+    };
+    with_rows!(job.rows, |rows| len_of(&job, rows, fill))
 }
 
-fn len_of<R: Row>(job: &Job<'_>, rows: &[R]) -> Result<Made, Problem> {
+fn len_of<R: Row>(job: &Job<'_>, rows: &[R], fill: i64) -> Result<Made, Problem> {
     let mut counts = Tensor::<i64>::zeros(&[job.size])?;
     let cells = counts.as_mut_slice();
     let end = match job.size <= SMALL {
@@ -40,6 +38,10 @@ fn len_of<R: Row>(job: &Job<'_>, rows: &[R]) -> Result<Made, Problem> {
         // Values of no bytes.
         false => join_all::<Len, (), R>(job, rows, &vec![(); rows.len()], cells)?,
     };
+    if fill != 0 {
+        let empty = cells.iter_mut().filter(|count| **count == 0);
+        empty.for_each(|count| *count = fill);
+    }
     Ok(match end {
         End::Done => Made::Results(counts.into_dyn()),
         End::Stray => Made::Stray,

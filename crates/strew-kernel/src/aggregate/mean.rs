@@ -1,5 +1,5 @@
 //! Means: a sum and a count of each group. Sums of integers that do not fit into 64 bits are left
-//! to others.
+//! to [`group_stats`](crate::group_stats).
 //!
 //! # Unsafe
 //!

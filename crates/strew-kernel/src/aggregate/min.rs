@@ -1,8 +1,8 @@
 //! The smallest and the largest value of each group. NaN wins.
 //!
 //! A cell is the result so far. Cells of floats begin as a NaN of its own, which says that a group
-//! has no value. Integers have no such value: where a result is the least value there is, the rows
-//! are gone over once more.
+//! has no value. Integers have no such value: where a cell still holds what it began with, the
+//! rows are gone over once more.
 
 use crate::aggregate::fold::{End, Fold, join_all};
 use crate::aggregate::{Job, Made, Row, fill_of, unset, with_rows, with_values};

@@ -1,5 +1,5 @@
-//! Statistics of groups of single values, each by the loop that suits it: it reads the row and the
-//! value, checks the row, and joins the value, in one.
+//! Statistics of groups of single values, each by the loop that suits it. One loop reads the row and
+//! the value, checks the row, and joins the value.
 //!
 //! | file | statistics | state of a group |
 //! |---|---|---|
@@ -111,7 +111,7 @@ macro_rules! rows {
 
 rows!(i64, i32, u32);
 
-/// Whether all rows are of the groups.
+/// Whether every row is that of a group.
 fn are_inside<R: Row>(rows: &[R], size: usize) -> bool {
     // The fold is negative if a row is negative or not below the size. It needs no comparison of
     // 64-bit numbers, which the oldest vector instructions lack.
@@ -130,7 +130,7 @@ pub struct Job<'j> {
     pub size: usize,
     /// What a group without values has: one element of the results' type.
     pub fill: &'j DynTensor,
-    /// Rows that are none of the groups are left out. Otherwise the results are of no use.
+    /// Rows that are those of no group are left out. Otherwise the results are of no use.
     pub leaves_out: bool,
     /// Told of the values that have been handled; false: stop, the results are of no use.
     pub step: &'j (dyn Fn(usize) -> bool + Sync),
@@ -140,7 +140,7 @@ pub struct Job<'j> {
 #[derive(Debug)]
 pub enum Made {
     Results(DynTensor),
-    /// A row is none of the groups.
+    /// A row is that of no group.
     Stray,
     /// There is no loop for it.
     None,
@@ -152,7 +152,7 @@ const CHUNK: usize = 1 << 16;
 /// The results of a statistic: one of each group, or of each value.
 ///
 /// # Errors
-/// [`Problem::Memory`].
+/// [`Problem::Memory`], and [`Problem::Interrupted`] if a step says so.
 pub fn aggregate(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem> {
     if job.values.len() != job.rows.len() {
         return Ok(Made::None);

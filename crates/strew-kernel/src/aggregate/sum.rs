@@ -54,7 +54,8 @@ impl<V: Summed> Fold<V> for Sum {
 
 pub(super) fn sum(job: Job<'_>) -> Result<Made, Problem> {
     with_values!(job, |values: V| {
-        // The sum of nothing is zero: which groups have values is not known.
+        // Which groups have values is not known. Those without have a sum of zero, and no other fill
+        // value.
         if fill_of::<V>(&job) != Some(V::of(V::ZERO)) || is_negative_zero(&job) {
             return Ok(Made::None);
         }
