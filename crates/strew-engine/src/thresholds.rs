@@ -1,8 +1,8 @@
 //! The numbers that decide how a run goes: which strategy, and when a second thread starts.
 //!
 //! Sizes are in bytes and written in those of `runtime/machine.rs`, unless a comment says what is
-//! counted. Numbers that decide how statistics are shared out stand in `plan/division.rs`, and those
-//! of samples and buffers where they are used.
+//! counted. Numbers that decide how statistics are shared out stand in `plan/division.rs`, and
+//! those of samples and buffers where they are used.
 
 use strew_kernel::runtime::machine::{L1, L2, L3, PAGE, WAKE};
 
@@ -39,7 +39,8 @@ pub(crate) const BEGUN_IN_THE_RUN: usize = L3;
 /// larger.
 pub(crate) const TILE: usize = L1;
 
-/// Maximum bytes of a tile of the fewest columns. A larger one would not stay in a second-level cache.
+/// Maximum bytes of a tile of the fewest columns. A larger one would not stay in a second-level
+/// cache.
 pub(crate) const TILE_LARGEST: usize = L2;
 
 /// Minimum columns of a tile.
@@ -148,9 +149,9 @@ pub(crate) const UPDATES_PER_EXACT_TABLE: usize = 2;
 /// Maximum bytes of a row that is shared out by updates.
 pub(crate) const NARROW_ROW: usize = 64;
 
-/// Maximum bytes of a short row that several threads, which each read the whole index, join. It pays
-/// only into a destination of [`OWNED_REACH`]: 16M float32 sums as rows of 1 to 16 into 1,000 to
-/// 30,000 rows take two threads 0.9 to 2.0 of one thread's time, rows of 32 take 0.65 to 0.8.
+/// Maximum bytes of a short row that several threads, which each read the whole index, join. It
+/// pays only into a destination of [`OWNED_REACH`]: 16M float32 sums as rows of 1 to 16 into 1,000
+/// to 30,000 rows take two threads 0.9 to 2.0 of one thread's time, rows of 32 take 0.65 to 0.8.
 /// Extremes take longer to join, and gain into any destination: 0.6 to 0.97.
 pub(crate) const OWNED_SHORT_ROW: usize = 64;
 
@@ -167,8 +168,8 @@ pub(crate) const OWNED_SHORT_HOTTEST: usize = 8;
 /// 68 on two threads.
 pub(crate) const OWNED_HOTTEST: usize = 4;
 
-/// Maximum bytes of a row of which a hot one keeps other threads waiting. Columns of longer rows are
-/// shared.
+/// Maximum bytes of a row of which a hot one keeps other threads waiting. Columns of longer rows
+/// are shared.
 pub(crate) const OWNED_HOT_ROW: usize = 256;
 
 /// Bytes of updates that a thread must have: fewer are done before another one has woken up.
@@ -218,8 +219,8 @@ pub(crate) const PLANNED_APART: usize = L2;
 /// A destination of so many bytes is hardly in any cache.
 pub(crate) const PLANNED_OUTSIDE: usize = L3 / 2;
 
-/// A destination, or a source, of so many bytes is in no cache: each update reads and writes what lies
-/// far away.
+/// A destination, or a source, of so many bytes is in no cache: each update reads and writes what
+/// lies far away.
 pub(crate) const PLANNED_NOWHERE: usize = L3;
 
 /// Rows at random as long as this are read as fast as those one after the other.
@@ -231,8 +232,8 @@ pub(crate) const PLANNED_TABLED: usize = 64;
 /// At most one of this many updates may go to one row: one thread joins all of them.
 pub(crate) const PLANNED_SHARE: usize = 8;
 
-/// Rows that take a larger part of the updates than one of so many, and are not [`PLANNED_OUTSIDE`], stay
-/// in a cache of one thread.
+/// Rows that take a larger part of the updates than one of so many, and are not
+/// [`PLANNED_OUTSIDE`], stay in a cache of one thread.
 pub(crate) const PLANNED_HOT_PART: usize = 4;
 
 /// Minimum updates of a row, on average, for which a running row in registers pays.
