@@ -69,8 +69,8 @@ impl<'a> Gather<'a> {
         self
     }
 
-    /// Share the run out in this way, among so many threads, whether or not it pays; an error
-    /// if that cannot be.
+    /// Share the run out in this way, among this number of threads, even if it does not pay; an
+    /// error if that cannot be.
     #[must_use]
     pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
         self.split = split;

@@ -213,8 +213,8 @@ impl<'a> Scatter<'a> {
         self
     }
 
-    /// Share the run out in this way, among so many threads, whether or not it pays; an error
-    /// if that cannot be.
+    /// Share the run out in this way, among this number of threads, even if it does not pay; an
+    /// error if that cannot be.
     #[must_use]
     pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
         self.split = split;
@@ -224,8 +224,8 @@ impl<'a> Scatter<'a> {
 
 #[doc(hidden)] // Internal: for the crates of strew alone.
 impl<'a> Scatter<'a> {
-    /// Skips the check of the whole index before the first visible write. For an index that has been
-    /// checked and that no one else can change. A wrong value in it is still an error.
+    /// Skips the check of the whole index before the first visible write. For an index that has
+    /// been checked and that no one else can change. A wrong value in it is still an error.
     #[must_use]
     pub fn proven(mut self) -> Self {
         self.proven = true;

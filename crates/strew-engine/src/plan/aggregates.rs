@@ -227,8 +227,9 @@ impl Plan {
 /// * `index`: the group of each value, of any integer type; one dimension.
 /// * `wanted`: one of [`aggregates`](crate::plan::aggregates), which say the result's type.
 ///
-/// The result has `src`'s shape but for `dim`. [`Plan::aggregate`] is for an index that is used more
-/// than once, and for a number of groups. The [module](crate::plan::aggregates) has an example.
+/// The result has `src`'s shape but for `dim`. [`Plan::aggregate`] is for an index that is used
+/// more than once, and for a number of groups. The [module](crate::plan::aggregates) has an
+/// example.
 ///
 /// # Errors
 /// As [`Plan::new`] and [`Plan::aggregate`].

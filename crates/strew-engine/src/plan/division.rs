@@ -41,8 +41,8 @@ pub(crate) fn is_faster_as_scatter(element: usize, cells: usize) -> bool {
     element < size_of::<f64>() || cells >= MANY
 }
 
-/// Whether one thread with a loop of its own is at least as fast as so many that share a statistic
-/// out: where they do not, or are two that share the updates out.
+/// Whether one thread with a loop of its own is at least as fast as `threads` that share a
+/// statistic out: where they do not, or are two that share the updates out.
 pub(crate) fn suits_one(statistic: Statistic, dtype: DType, cells: usize, threads: usize) -> bool {
     let ordered = match dtype.is_float() {
         true => depends_on_order::<f64>(statistic),
@@ -52,12 +52,13 @@ pub(crate) fn suits_one(statistic: Statistic, dtype: DType, cells: usize, thread
     threads == 1 || statistic.is_of_each() || (!far && (ordered || threads == 2))
 }
 
-/// From this number of cells on, extremes are faster as a scatter on one thread, too: their own loop
-/// goes over the cells twice more. 4M float32 values into 4M groups: 48 ms as a scatter, 55 by it.
+/// From this number of cells on, extremes are faster as a scatter on one thread, too: their own
+/// loop goes over the cells twice more. 4M float32 values into 4M groups: 48 ms as a scatter, 55 by
+/// it.
 const MANY_EXTREMES: usize = if cfg!(test) { 8 } else { 1 << 20 };
 
-/// Whether extremes that have a loop of their own are faster as a scatter, which has several threads.
-/// `repeats`: whether most values have the row of the one before.
+/// Whether extremes that have a loop of their own are faster as a scatter, which has several
+/// threads. `repeats`: whether most values have the row of the one before.
 pub(crate) fn is_faster_as_extreme(
     element: usize,
     cells: usize,

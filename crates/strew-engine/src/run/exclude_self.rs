@@ -16,7 +16,8 @@ use strew_kernel::tensor::{DynTensor, DynView, DynViewMut, Layout};
 use strew_kernel::update::lazy_init::LazyInit;
 use strew_kernel::update::untouched::{adopt, may_be_negative_zero, take};
 
-/// Elements of a source that are looked at before the run: if one of them is -0.0, more are expected.
+/// Elements of a source that are looked at before the run: if one of them is -0.0, more are
+/// expected.
 const FIRST: usize = 1 << 16;
 
 /// Sums that began from a sentinel in every cell.

@@ -6,9 +6,9 @@
 //! execute  an execution: checks the index, shares the run out, walks over blocks
 //! ```
 //!
-//! Beside them: `begin` (how a new destination begins), `by_updates` and `exact_by_updates` (runs that
-//! share the updates out), `exclude_self` (sums that leave out the cells' own values), and `gather`
-//! (the way back).
+//! Beside them: `begin` (how a new destination begins), `by_updates` and `exact_by_updates` (runs
+//! that share the updates out), `exclude_self` (sums that leave out the cells' own values), and
+//! `gather` (the way back).
 
 mod begin;
 mod by_updates;

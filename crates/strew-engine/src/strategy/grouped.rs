@@ -1,8 +1,9 @@
-//! Updates are sorted by row of the destination first. Each row then takes all of its updates, and is
-//! written once.
+//! Updates are sorted by row of the destination first. Each row then takes all of its updates, and
+//! is written once.
 //!
 //! It pays for long rows that come in order, or that are too far apart for the caches and take
-//! several updates each, and where it saves a table: for positions, means and exact sums. Sorting costs two passes over the index, and the order of the updates.
+//! several updates each, and where it saves a table: for positions, means and exact sums. Sorting
+//! costs two passes over the index, and the order of the updates.
 
 use crate::describe::destinations::row_ids::{RowGroups, RowNumbers};
 use crate::describe::reduction::{Finish, Init};

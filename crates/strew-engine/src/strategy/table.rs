@@ -1,5 +1,5 @@
-//! Updates are gathered in a private table, which is then written to the destination: with a row for
-//! each row of the destination (dense), or for each one that is touched (compact).
+//! Updates are gathered in a private table, which is then written to the destination: with a row
+//! for each row of the destination (dense), or for each one that is touched (compact).
 //!
 //! It is for what cells cannot hold: sums of 16-bit floats in `float32`, counts of means, and exact
 //! sums. A dense table of the destination's shape is a destination like any other (`wide`).

@@ -1,8 +1,8 @@
 //! Tables whose cells are wider than the elements: a sum of 16-bit floats as `float32`, or a sum
 //! beside its count.
 //!
-//! Such a table is a destination like any other: updates go straight into its cells. It is rounded or
-//! divided into the result at the end.
+//! Such a table is a destination like any other: updates go straight into its cells. It is rounded
+//! or divided into the result at the end.
 
 use crate::strides::request::{Cells, Request, Types};
 use crate::strides::space::{Cut, Space};

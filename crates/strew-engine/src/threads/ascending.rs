@@ -1,7 +1,7 @@
 //! Whether several threads that own rows of the destination each read only a stretch of the index.
 //!
-//! Where the index ascends, the updates of a thread's rows lie one after the other. A sample guesses
-//! that it does. The run checks it before the first write.
+//! Where the index ascends, the updates of a thread's rows lie one after the other. A sample
+//! guesses that it does. The run checks it before the first write.
 
 use crate::describe::split::Split;
 use crate::describe::strategy::Strategy;
@@ -9,7 +9,8 @@ use crate::strides::request::Run;
 use crate::strides::space::Space;
 use crate::thresholds::ASCENDING_SAMPLE;
 
-/// Whether the parts of a run that is shared out like this seem to have a stretch of the index each.
+/// Whether the parts of a run that is shared out like this seem to have a stretch of the index
+/// each.
 pub(crate) fn seems_to_ascend(run: &Run<'_, '_>, strategy: Strategy, split: Split) -> bool {
     let owned = split == Split::Owner && strategy == Strategy::InOrder && run.space.arg.is_none();
     owned && indexed_axis(run.space).is_some() && {

@@ -19,8 +19,8 @@ use strew_kernel::group_stats::read::{ReadRows, ReadValues, Rows};
 use strew_kernel::group_stats::statistics::Value;
 use strew_kernel::runtime::monitor::Watch;
 
-/// The base-2 logarithm of the elements after which the monitor is told. Its answer takes as long as
-/// some hundred of them.
+/// The base-2 logarithm of the elements after which the monitor is told. Its answer takes as long
+/// as some hundred of them.
 const LOOK: u32 = 16;
 
 /// How far a pass is.

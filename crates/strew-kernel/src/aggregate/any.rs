@@ -1,7 +1,8 @@
 //! Whether a group has a value that is not zero (any), and whether it has none that is zero (all).
 //!
 //! A cell is the result, and changes once at most. Values of which none changes a cell are skipped
-//! together. With many values for each group, so is everything once all cells have changed. Row numbers are checked all the same.
+//! together. With many values for each group, so is everything once all cells have changed. Row
+//! numbers are checked all the same.
 
 use crate::aggregate::{CHUNK, Job, Made, Row, are_inside, decides_soon, with_rows, with_values};
 use crate::error::Problem;

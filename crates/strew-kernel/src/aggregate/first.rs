@@ -1,8 +1,9 @@
 //! The first and the last value of each group.
 //!
-//! Values are assigned one after the other, from the first one to the last, or back: what is assigned
-//! last stays. Where there are many values for each group, they are gone through the other way: a
-//! bit of each group says that it has its result, and once all have, only row numbers are checked.
+//! Values are assigned one after the other, from the first one to the last, or back: what is
+//! assigned last stays. Where there are many values for each group, they are gone through the other
+//! way: a bit of each group says that it has its result, and once all have, only row numbers are
+//! checked.
 
 use crate::aggregate::fold::repeat;
 use crate::aggregate::{

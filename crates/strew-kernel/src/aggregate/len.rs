@@ -5,8 +5,8 @@ use crate::aggregate::{CHUNK, Job, Made, Row, fill_of, with_rows};
 use crate::error::Problem;
 use crate::tensor::{Tensor, try_vec};
 
-/// Maximum number of groups that are counted in several tables, so that values of one group need not
-/// wait for each other. The nearest cache holds the tables.
+/// Maximum number of groups that are counted in several tables, so that values of one group need
+/// not wait for each other. The nearest cache holds the tables.
 const SMALL: usize = 2048;
 
 /// The tables.

@@ -1,5 +1,5 @@
-//! Statistics of groups of single values, each by the loop that suits it. One loop reads the row and
-//! the value, checks the row, and joins the value.
+//! Statistics of groups of single values, each by the loop that suits it. One loop reads the row
+//! and the value, checks the row, and joins the value.
 //!
 //! | file | statistics | state of a group |
 //! |---|---|---|
@@ -13,9 +13,9 @@
 //! | `argmax` | argmin, argmax | the best value so far and its place |
 //! | `cumsum` | cumsum, cumprod, cummin, cummax | the result so far |
 //!
-//! They are for values of the commonest types (float32, float64, int64) that lie one after the other, of which
-//! none is skipped, and give the bits of [`group_stats`](crate::group_stats), which has everything
-//! else. `fold` is the pass that most of them share.
+//! They are for values of the commonest types (float32, float64, int64) that lie one after the
+//! other, of which none is skipped, and give the bits of [`group_stats`](crate::group_stats), which
+//! has everything else. `fold` is the pass that most of them share.
 
 mod any;
 mod argmax;
@@ -181,8 +181,8 @@ pub fn aggregate(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem> {
     }
 }
 
-/// Whether all groups soon have their results, where one value or few of each decide: there are many
-/// values for each group. Values of `size` groups in any order meet all of them after about
+/// Whether all groups soon have their results, where one value or few of each decide: there are
+/// many values for each group. Values of `size` groups in any order meet all of them after about
 /// `size * ln(size)`.
 fn decides_soon(size: usize, values: usize) -> bool {
     size.saturating_mul(32) <= values

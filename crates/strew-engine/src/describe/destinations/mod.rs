@@ -469,7 +469,8 @@ impl<'a> Destinations<'a> {
 
     /// The first index value, in the order of the updates, that names no cell, as a problem.
     ///
-    /// The run that found one does not know where: this walks the index once more, in bounded memory.
+    /// The run that found one does not know where: this walks the index once more, in bounded
+    /// memory.
     pub(crate) fn find_out_of_bounds(&self) -> Problem {
         // Axes along which no component varies say nothing new.
         let lens: Dims = (0..self.updates.len())
