@@ -73,7 +73,7 @@ fn identifier(symbol: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
-    const EACH: &str = "_RINvNvNtNtCsl_12strew_kernel6update9row_pairs4each14vectorize_avx2NCINvB4_INtNtNtB21_3ops7combine3SumfEE";
+    const EACH: &str = "_RINvNvNtNtCsl_12strew_kernel4rows9row_pairs4each14vectorize_avx2NCINvB4_INtNtNtB21_3ops7combine3SumfEE";
 
     #[test]
     fn a_family_is_the_path_without_types() {
