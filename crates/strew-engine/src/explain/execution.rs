@@ -28,7 +28,8 @@ impl Execution {
         Explanation::new(self.sentence(None), self.facts())
     }
 
-    /// Likewise, with the time that it should take on a machine that was measured.
+    /// The same as [`explain`](Self::explain), with the time that it should take on a machine that
+    /// was measured.
     ///
     /// It is that of a run whose output is fresh memory, and whose inputs are in no cache.
     #[must_use]

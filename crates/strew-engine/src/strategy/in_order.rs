@@ -110,7 +110,7 @@ impl Execution {
                 return Ok(());
             }
         }
-        // All cells hold a value of their own by now, and nobody needs their numbers any more.
+        // All cells hold a value of their own by now: their numbers are not needed any more.
         cursor.forget_numbers();
         pass.join_from(cursor, &mut direct)
     }

@@ -63,7 +63,7 @@ pub(crate) fn columns(space: &Space<'_>, cut: &Cut, size: usize) -> Result<usize
         return Err("only single elements, without positions, that lie in columns are tiled");
     }
     // Columns of a tile are cells of their own whatever the index says: the last axis walks along
-    // one of the destination that nobody else does.
+    // one of the destination along which no other axis walks.
     let alone = space
         .axes
         .iter()

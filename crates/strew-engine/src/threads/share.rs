@@ -171,7 +171,7 @@ fn grouped(request: &Request, bytes: usize) -> Result<Option<(Split, usize)>, Pr
     }
 }
 
-/// How many threads a grouped run, or a gather, of so many bytes gets.
+/// How many threads a grouped run, or a gather, of this number of bytes gets.
 pub fn threads(bytes: usize) -> usize {
     available().min(bytes / BY_GROUP).max(1)
 }
