@@ -27,7 +27,10 @@ pub(crate) fn in_order<T: Send + 'static, U: Send + 'static>(
 ) -> impl Iterator<Item = Result<U>> {
     let work = Arc::new(work);
     // Without a second thread, or if the system gives none, this one does all.
-    let count = if threads > 1 { threads } else { 0 };
+    let count = match threads > 1 && strew::room_for_threads(threads) {
+        true => threads,
+        false => 0,
+    };
     let spawn = |_| {
         let (items, inbox) = sync_channel::<T>(AHEAD);
         let (outbox, results) = sync_channel(AHEAD);

@@ -210,7 +210,7 @@ fn pool(workers: usize) -> Option<Arc<Own>> {
     {
         return Some(pool.clone());
     }
-    if !has_room(workers) {
+    if !room_for(workers) {
         return None;
     }
     // Not under the lock: a process that is forked meanwhile would inherit it locked.
@@ -239,10 +239,11 @@ fn pool(workers: usize) -> Option<Arc<Own>> {
 #[cfg(target_os = "linux")]
 const OF_A_THREAD: usize = (2 + 64) << 20;
 
-/// Whether there is address space for this many threads. glibc ends the process if a new thread finds
-/// none for what is local to it, and with a limit (`ulimit -v`) that happens.
+/// Whether there is address space for this many threads. A new thread that finds none ends the
+/// process: glibc needs some for what is local to it, and Rust for the stack of its signals. With a
+/// limit (`ulimit -v`) that happens.
 #[cfg(target_os = "linux")]
-fn has_room(workers: usize) -> bool {
+pub fn room_for(workers: usize) -> bool {
     let bytes = workers.saturating_add(1).saturating_mul(OF_A_THREAD);
     let mut room = memmap2::MmapOptions::new();
     room.len(bytes).no_reserve_swap().map_anon().is_ok()
@@ -250,7 +251,7 @@ fn has_room(workers: usize) -> bool {
 
 /// Elsewhere it is not known.
 #[cfg(not(target_os = "linux"))]
-fn has_room(_: usize) -> bool {
+pub fn room_for(_: usize) -> bool {
     true
 }
 
