@@ -3,6 +3,8 @@
 use crate::families;
 use crate::places::{cargo, target};
 use crate::stages::{Outcome, Stages, run};
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSymbol, SymbolKind};
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,7 +14,7 @@ use std::process::ExitCode;
 /// Compiles the kernel crate once more, with the types in its symbols, into a folder of its own under the target
 /// folder, and looks at the assembly: which instructions the sums of float32 and float16 rows, the maxima of
 /// float32 rows, and the sums of short rows and of single float32 elements are made of. Prints the functions that
-/// take the most code, in all their instances, and fails above a limit of instructions. Takes some minutes the
+/// take the most code, in all their instances, and fails above a limit of bytes. Takes some minutes the
 /// first time and nothing when the library has not changed; skipped on other architectures.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Assembly {}
@@ -107,12 +109,16 @@ fn check() -> Outcome {
     ]);
     compile.arg("--target-dir").arg(&folder);
     run(compile.args(["--", "--emit=asm", "-Csymbol-mangling-version=v0"]))?;
-    let text = units(&folder.join("release/deps"))
-        .map_err(|e| format!("{}: {e}", folder.display()))?
-        .concat();
+    let made = |start, end| {
+        let found = last(&folder.join("release/deps"), start, end);
+        found.map_err(|e| format!("{}: {e}", folder.display()))
+    };
+    let text = String::from_utf8_lossy(&made("strew_kernel-", ".s")?.concat()).into_owned();
+    let library = made("libstrew_kernel-", ".rlib")?.concat();
+    let sizes = sizes_of(&library).map_err(|e| format!("the library: {e}"))?;
     let faults = KERNELS.iter().filter_map(|k| k.fault(&text));
     let wrong: Vec<String> = faults
-        .chain(families::check(functions(&text).map(|(symbol, body)| (symbol, body.len()))).err())
+        .chain(families::check(sizes.into_iter()).err())
         .collect();
     match wrong.is_empty() {
         true => Ok(()),
@@ -120,14 +126,29 @@ fn check() -> Outcome {
     }
 }
 
-/// The assembly of all units of the last compilation. Those of others, by another compiler for example, have
-/// another hash in front of the unit's name.
-fn units(folder: &Path) -> io::Result<Vec<String>> {
+/// The functions of a library, by symbol, and their bytes.
+fn sizes_of(library: &[u8]) -> object::Result<Vec<(&str, usize)>> {
+    let mut found = Vec::new();
+    for member in ArchiveFile::parse(library)?.members() {
+        // One member is no object file.
+        let Ok(file) = object::File::parse(member?.data(library)?) else {
+            continue;
+        };
+        for symbol in file.symbols().filter(|one| one.kind() == SymbolKind::Text) {
+            found.push((symbol.name()?, symbol.size() as usize));
+        }
+    }
+    Ok(found)
+}
+
+/// The files of the last compilation whose names begin and end so. Those of others, by another compiler
+/// for example, have another hash in their names.
+fn last(folder: &Path, start: &str, end: &str) -> io::Result<Vec<Vec<u8>>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with("strew_kernel-") && name.ends_with(".s") {
+        if name.starts_with(start) && name.ends_with(end) {
             files.push((entry.metadata()?.modified()?, name, entry.path()));
         }
     }
@@ -135,8 +156,7 @@ fn units(folder: &Path) -> io::Result<Vec<String>> {
     let last = files.iter().max_by_key(|(time, ..)| *time);
     let last = last.and_then(|(_, name, _)| hash(name));
     let own = files.into_iter().filter(|(_, name, _)| hash(name) == last);
-    own.map(|(_, _, path)| std::fs::read_to_string(path))
-        .collect()
+    own.map(|(_, _, path)| std::fs::read(path)).collect()
 }
 
 impl Kernel {
