@@ -19,8 +19,9 @@
 //! | [`bucket`] | updates listed by block of the destination |
 //! | [`exact`] | correctly rounded sums, which depend on no order |
 //! | [`segment`] | loops that reduce each group of updates at once |
-//! | [`group_stats`] | statistics of groups: variances, positions, running sums, medians |
-//! | [`aggregate`] | the commonest of those statistics, each by a loop of its own |
+//! | [`statistic`] | what statistics of groups are made of |
+//! | [`aggregate`] | the statistics, each in its file |
+//! | [`group_stats`] | passes over the values of groups for any of them |
 //! | [`elementwise`] | passes over elements: exponentials, NumPy's functions, positions of `true` |
 
 #![allow(missing_docs)] // Internal: what is public for users is documented in the crate `strew`.
@@ -44,6 +45,7 @@ pub mod ops;
 pub mod rows;
 pub mod runtime;
 pub mod segment;
+pub mod statistic;
 pub mod tensor;
 pub mod update;
 pub mod walk;

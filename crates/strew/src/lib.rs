@@ -205,11 +205,11 @@ pub use strew_kernel::runtime::environment::check_environment;
 pub use strew_kernel::runtime::machine::{Machine, Rates};
 pub use strew_kernel::runtime::monitor::{Monitor, watch};
 pub use strew_kernel::runtime::settings::parse_bytes;
+#[doc(hidden)]
+pub use strew_kernel::runtime::threads::room_for as room_for_threads;
 pub use strew_kernel::runtime::threads::{
     after_fork, before_fork, num_threads, set_default_threads, set_num_threads, with_threads,
 };
-#[doc(hidden)]
-pub use strew_kernel::runtime::threads::room_for as room_for_threads;
 pub use strew_kernel::tensor::{
     AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Index, Layout, Scalar,
     Strides, Tensor, TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit,

@@ -4,7 +4,6 @@ use crate::accumulator::touched::Touched;
 use crate::accumulator::{Accumulator, context, value};
 use crate::plan::{Aggregate, AggregateOptions};
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::group_stats::running::depends_on_place;
 use strew_kernel::tensor::try_vec;
 
 impl Accumulator {
@@ -30,12 +29,12 @@ impl Accumulator {
             let expected = format!("it must have the same {what}");
             return Err(value("other", format!("{other:?}"), &expected));
         }
-        let summaries = self.wanted.iter().zip(&self.kept.wanted);
-        for (&aggregate, summary) in summaries {
-            if self.states.depends_on_order(summary.statistic) {
+        let pairs = self.wanted.iter().zip(&self.kept.wanted);
+        for (&aggregate, wanted) in pairs {
+            if self.states.depends_on_order(wanted.statistic) {
                 return Err(order_matters(aggregate));
             }
-            if depends_on_place(summary.statistic)
+            if wanted.statistic.facts().of_places
                 && let Some(at) = self.taken.shared(&other.taken)
             {
                 let expected = format!(
@@ -113,7 +112,7 @@ impl Accumulator {
 
 /// The problem of a statistic that cannot be merged.
 fn order_matters(aggregate: Aggregate) -> Problem {
-    let other = match aggregate.has_exact_value() {
+    let other = match aggregate.facts().exact {
         true => "exact=True, or ",
         false => "",
     };

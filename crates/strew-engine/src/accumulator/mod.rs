@@ -27,9 +27,8 @@ use crate::describe::bounds::{Bounds, Negative};
 use crate::plan::{Aggregate, AggregateOptions};
 use std::fmt;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::state::Kept;
-use strew_kernel::group_stats::stream::is_streamed;
+use strew_kernel::statistic::output::Wanted;
 use strew_kernel::tensor::{DType, DynTensor};
 
 /// Bytes of records up to which all groups have one.
@@ -137,10 +136,9 @@ impl Accumulator {
         let kept = Kept {
             wanted: wanted
                 .iter()
-                .map(|&aggregate| summary(aggregate, dtype, options))
+                .map(|&aggregate| self::wanted(aggregate, dtype, options))
                 .collect::<Result<_, _>>()?,
-            skip: options.skip_nan,
-            least: options.min_count,
+            among: options.among(),
             inner: inner / dtype.size(),
         };
         Ok(Self {
@@ -296,16 +294,15 @@ fn check_size(size: Option<usize>, bounds: Bounds) -> Result<(), Problem> {
 }
 
 /// What is made of the values, if a record of each group is enough for it.
-fn summary(
+fn wanted(
     aggregate: Aggregate,
     dtype: DType,
     options: &AggregateOptions,
-) -> Result<Summary, Problem> {
-    let kept = |summary: &Summary| {
-        is_streamed(summary.statistic, false) && !summary.statistic.is_of_each()
-    };
-    let summary = aggregate.summaries(dtype, options)?.pop().filter(kept);
-    summary.ok_or_else(|| {
+) -> Result<Wanted, Problem> {
+    let kept =
+        |wanted: &Wanted| wanted.statistic.is_streamed(false) && !wanted.statistic.is_of_each();
+    let wanted = aggregate.wanted(dtype, options)?.pop().filter(kept);
+    wanted.ok_or_else(|| {
         value(
             "reduce",
             format!("{:?}", aggregate.name()),

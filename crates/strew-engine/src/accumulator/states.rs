@@ -3,9 +3,9 @@
 use num_complex::Complex64;
 use std::any::Any;
 use strew_kernel::error::Problem;
-use strew_kernel::group_stats::running::depends_on_order;
 use strew_kernel::group_stats::state::{Kept, State};
-use strew_kernel::group_stats::statistics::{Statistic, Value};
+use strew_kernel::statistic::value::Value;
+use strew_kernel::statistic::what::Statistic;
 use strew_kernel::tensor::{DType, DynTensor};
 
 /// The records of all groups.
@@ -87,7 +87,7 @@ impl States {
     /// Whether a statistic of these values depends on their order.
     pub(super) fn depends_on_order(&self, statistic: Statistic) -> bool {
         fn of<T: Value>(_: &State<T>, statistic: Statistic) -> bool {
-            depends_on_order::<T>(statistic)
+            statistic.depends_on_order::<T>()
         }
         each!(self, state => of(state, statistic))
     }

@@ -14,9 +14,9 @@ use crate::describe::bounds::OutOfRange;
 use crate::plan::values::{Visit, visit};
 use crate::plan::{Plan, rows_of};
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::group_stats::read::{ReadRows, ReadValues};
 use strew_kernel::group_stats::state::Chunk;
-use strew_kernel::group_stats::statistics::Value;
+use strew_kernel::statistic::read::{ReadRows, ReadValues};
+use strew_kernel::statistic::value::Value;
 use strew_kernel::tensor::{DynView, try_vec};
 
 impl Accumulator {

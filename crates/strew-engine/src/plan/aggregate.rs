@@ -4,14 +4,14 @@ use crate::checks::{axis, expect_shape};
 use crate::context::Context;
 use crate::describe::bounds::Bounds;
 use crate::plan::as_scatter::as_scatter;
-use crate::plan::statistics::{Among, Groups, Numbers};
+use crate::plan::statistics::{Groups, Numbers};
 use crate::plan::{Plan, names};
 use std::str::FromStr;
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::group_stats::exact::format_of;
-use strew_kernel::group_stats::output::Summary;
-use strew_kernel::group_stats::statistics::{ExactOf, Statistic};
-use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Scalar};
+use strew_kernel::statistic::output::Wanted;
+use strew_kernel::statistic::what::{ExactOf, Facts, Statistic};
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView};
 
 pub use crate::plan::aggregate_options::{AggregateOptions, Fractions, QuantileMethod, RankMethod};
 
@@ -112,46 +112,46 @@ pub enum Aggregate {
     ArgTopK,
 }
 
-const ALL: &[(&str, Aggregate)] = &[
-    ("sum", Aggregate::Sum),
-    ("prod", Aggregate::Prod),
-    ("sumsq", Aggregate::SumSquares),
-    ("mean", Aggregate::Mean),
-    ("var", Aggregate::Var),
-    ("std", Aggregate::Std),
-    ("sem", Aggregate::Sem),
-    ("skew", Aggregate::Skew),
-    ("kurt", Aggregate::Kurt),
-    ("min", Aggregate::Min),
-    ("max", Aggregate::Max),
-    ("first", Aggregate::First),
-    ("last", Aggregate::Last),
-    ("len", Aggregate::Len),
-    ("count", Aggregate::Count),
-    ("nunique", Aggregate::NUnique),
-    ("any", Aggregate::Any),
-    ("all", Aggregate::All),
-    ("anynan", Aggregate::AnyNan),
-    ("allnan", Aggregate::AllNan),
-    ("argmin", Aggregate::ArgMin),
-    ("argmax", Aggregate::ArgMax),
-    ("median", Aggregate::Median),
-    ("quantile", Aggregate::Quantile),
-    ("mode", Aggregate::Mode),
-    ("logsumexp", Aggregate::LogSumExp),
-    ("softmax", Aggregate::Softmax),
-    ("cumsum", Aggregate::CumSum),
-    ("cumprod", Aggregate::CumProd),
-    ("cummin", Aggregate::CumMin),
-    ("cummax", Aggregate::CumMax),
-    ("sort", Aggregate::Sort),
-    ("argsort", Aggregate::ArgSort),
-    ("rank", Aggregate::Rank),
-    ("cumcount", Aggregate::CumCount),
-    ("shift", Aggregate::Shift),
-    ("nth", Aggregate::Nth),
-    ("topk", Aggregate::TopK),
-    ("argtopk", Aggregate::ArgTopK),
+const ALL: [Aggregate; 39] = [
+    Aggregate::Sum,
+    Aggregate::Prod,
+    Aggregate::SumSquares,
+    Aggregate::Mean,
+    Aggregate::Var,
+    Aggregate::Std,
+    Aggregate::Sem,
+    Aggregate::Skew,
+    Aggregate::Kurt,
+    Aggregate::Min,
+    Aggregate::Max,
+    Aggregate::First,
+    Aggregate::Last,
+    Aggregate::Len,
+    Aggregate::Count,
+    Aggregate::NUnique,
+    Aggregate::Any,
+    Aggregate::All,
+    Aggregate::AnyNan,
+    Aggregate::AllNan,
+    Aggregate::ArgMin,
+    Aggregate::ArgMax,
+    Aggregate::Median,
+    Aggregate::Quantile,
+    Aggregate::Mode,
+    Aggregate::LogSumExp,
+    Aggregate::Softmax,
+    Aggregate::CumSum,
+    Aggregate::CumProd,
+    Aggregate::CumMin,
+    Aggregate::CumMax,
+    Aggregate::Sort,
+    Aggregate::ArgSort,
+    Aggregate::Rank,
+    Aggregate::CumCount,
+    Aggregate::Shift,
+    Aggregate::Nth,
+    Aggregate::TopK,
+    Aggregate::ArgTopK,
 ];
 
 #[allow(non_upper_case_globals)] // They stand for variants.
@@ -167,31 +167,39 @@ impl Aggregate {
     /// The name by which it is chosen.
     #[must_use]
     pub fn name(self) -> &'static str {
-        let named = ALL.iter().find(|(_, aggregate)| *aggregate == self);
-        named.map_or("", |(name, _)| name)
+        self.facts().name
     }
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
-        ALL.iter().map(|(_, aggregate)| *aggregate)
+        ALL.into_iter()
     }
 
     /// Whether it has a result for each value, and not for each group.
     #[must_use]
     pub fn is_per_value(self) -> bool {
-        let statistic = self.statistic(&AggregateOptions::default());
-        statistic.is_some_and(Statistic::is_of_each)
+        self.usual().is_of_each()
+    }
+
+    /// What is known of it.
+    pub(crate) fn facts(self) -> &'static Facts {
+        self.usual().facts()
+    }
+
+    /// The statistic without options.
+    fn usual(self) -> Statistic {
+        self.statistic(&AggregateOptions::default(), 0.5)
     }
 
     /// What is made of values of a type, and what stands where nothing is made: one, or one for
     /// each of several fractions.
-    pub(crate) fn summaries(
+    pub(crate) fn wanted(
         self,
         of: DType,
         options: &AggregateOptions,
-    ) -> Result<Vec<Summary>, Problem> {
+    ) -> Result<Vec<Wanted>, Problem> {
         let dtype = self.result(of)?;
-        if options.exact && self.rounds(of) {
+        if options.exact && self.facts().rounds(of) {
             return Err(Problem::Value {
                 argument: "exact".into(),
                 value: "true".into(),
@@ -206,9 +214,9 @@ impl Aggregate {
             true => exactly(statistic, of, dtype),
             false => statistic,
         };
-        let fill = options.fill_value.unwrap_or(self.usual_fill(dtype));
+        let fill = options.fill_value.unwrap_or(self.facts().empty.of(dtype));
         let one = |statistic| {
-            Ok(Summary {
+            Ok(Wanted {
                 statistic: exact(statistic),
                 fill: fill.unwrapped("fill_value", dtype)?,
             })
@@ -216,39 +224,21 @@ impl Aggregate {
         self.statistics(options).into_iter().map(one).collect()
     }
 
-    /// Whether its exact value can be rounded once.
-    pub(crate) fn has_exact_value(self) -> bool {
-        matches!(
-            self,
-            Self::Sum | Self::Mean | Self::SumSquares | Self::Var | Self::Std | Self::Sem
-        )
-    }
-
-    /// Whether it is rounded in the order of values of a type, and has no exact form.
-    fn rounds(self, of: DType) -> bool {
-        match self {
-            Self::Skew | Self::Kurt | Self::LogSumExp | Self::Softmax => true,
-            Self::Prod | Self::CumSum | Self::CumProd => of.is_float() || of.is_complex(),
-            _ => false,
-        }
-    }
-
     /// What to compute: one, or one for each of several fractions.
     fn statistics(self, options: &AggregateOptions) -> Vec<Statistic> {
         match (self, &options.q) {
-            (Self::Quantile, Fractions::One(q)) => vec![Statistic::Quantile(*q, options.between)],
             (Self::Quantile, Fractions::Several(all)) => {
-                let of = |&q| Statistic::Quantile(q, options.between);
-                all.iter().map(of).collect()
+                all.iter().map(|&q| self.statistic(options, q)).collect()
             }
-            _ => self.statistic(options).into_iter().collect(),
+            (_, Fractions::One(q)) => vec![self.statistic(options, *q)],
+            _ => vec![self.statistic(options, 0.5)],
         }
     }
 
-    fn statistic(self, options: &AggregateOptions) -> Option<Statistic> {
+    fn statistic(self, options: &AggregateOptions, q: f64) -> Statistic {
         let ddof = options.ddof;
         let (count, largest) = (options.k, options.largest);
-        Some(match self {
+        match self {
             Self::Sum => Statistic::Sum,
             Self::Prod => Statistic::Prod,
             Self::SumSquares => Statistic::SumOfSquares,
@@ -272,7 +262,7 @@ impl Aggregate {
             Self::ArgMin => Statistic::ArgMin,
             Self::ArgMax => Statistic::ArgMax,
             Self::Median => Statistic::Median,
-            Self::Quantile => return None,
+            Self::Quantile => Statistic::Quantile(q, options.between),
             Self::Mode => Statistic::Mode,
             Self::LogSumExp => Statistic::LogSumExp,
             Self::Softmax => Statistic::Softmax,
@@ -288,7 +278,7 @@ impl Aggregate {
             Self::Nth => Statistic::Nth(options.n),
             Self::TopK => Statistic::Top { count, largest },
             Self::ArgTopK => Statistic::ArgTop { count, largest },
-        })
+        }
     }
 
     /// The type of its results for values of type `of`: of a mean of integers, `float64`.
@@ -308,55 +298,11 @@ impl Aggregate {
     /// # Errors
     /// [`Problem::Unsupported`] for values that it is not defined for.
     pub fn result(self, of: DType) -> Result<DType, Problem> {
-        let whole = of == DType::Bool || of.is_integer();
-        let ordered = matches!(
-            self,
-            Self::Median
-                | Self::Quantile
-                | Self::LogSumExp
-                | Self::Softmax
-                | Self::Skew
-                | Self::Kurt
-        );
-        if ordered && of.is_complex() {
-            return Err(Problem::Unsupported {
-                what: self.name().into(),
-                dtype: of,
-            });
-        }
-        Ok(match self {
-            Self::Sum | Self::Prod | Self::SumSquares | Self::CumSum | Self::CumProd if whole => {
-                match of {
-                    DType::U8 | DType::U16 | DType::U32 | DType::U64 => DType::U64,
-                    _ => DType::I64,
-                }
-            }
-            Self::Var | Self::Std | Self::Sem if of == DType::C64 => DType::F32,
-            Self::Var | Self::Std | Self::Sem if of == DType::C128 => DType::F64,
-            Self::Mean | Self::Var | Self::Std | Self::Sem | Self::Skew | Self::Kurt if whole => {
-                DType::F64
-            }
-            Self::Median | Self::Quantile | Self::LogSumExp | Self::Softmax if whole => DType::F64,
-            Self::Len | Self::Count | Self::NUnique | Self::CumCount => DType::I64,
-            Self::ArgMin | Self::ArgMax | Self::ArgSort | Self::ArgTopK => DType::I64,
-            Self::Rank => DType::F64,
-            Self::Any | Self::All | Self::AnyNan | Self::AllNan => DType::Bool,
-            _ => of,
-        })
-    }
-
-    /// What stands where nothing is made.
-    fn usual_fill(self, dtype: DType) -> Scalar {
-        match self {
-            Self::Sum | Self::SumSquares => Scalar::Int(0),
-            Self::Len | Self::Count | Self::NUnique | Self::CumCount => Scalar::Int(0),
-            Self::Prod => Scalar::Int(1),
-            Self::Any | Self::AnyNan => Scalar::Bool(false),
-            Self::All | Self::AllNan => Scalar::Bool(true),
-            Self::ArgMin | Self::ArgMax | Self::ArgSort | Self::ArgTopK => Scalar::Int(-1),
-            _ if dtype.is_float() || dtype.is_complex() => Scalar::Float(f64::NAN),
-            _ => Scalar::Int(0),
-        }
+        let unsupported = || Problem::Unsupported {
+            what: self.name().into(),
+            dtype: of,
+        };
+        self.facts().results.of(of).ok_or_else(unsupported)
     }
 }
 
@@ -379,9 +325,9 @@ impl FromStr for Aggregate {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let found = ALL.iter().find(|(known, _)| *known == name);
-        found.map(|(_, aggregate)| *aggregate).ok_or_else(|| {
-            let known: Vec<_> = ALL.iter().map(|(name, _)| *name).collect();
+        let found = Self::all().find(|one| one.name() == name);
+        found.ok_or_else(|| {
+            let known: Vec<_> = Self::all().map(Self::name).collect();
             crate::plan::context(None).error(names::unknown(name, &known))
         })
     }
@@ -492,20 +438,18 @@ fn aggregated(
         format!("its size along dimension {axis} must be {updates}")
     })?;
     options.check()?;
-    let mut summaries = Vec::new();
+    let mut all = Vec::new();
     for aggregate in wanted {
-        summaries.extend(aggregate.summaries(src.dtype(), options)?);
+        all.extend(aggregate.wanted(src.dtype(), options)?);
     }
-    if let (Groups::Index(numbers), [summary]) = (groups, &summaries[..])
-        && let Some(made) = as_scatter(numbers, src, axis, wanted, &summary.fill, options)?
+    if let (Groups::Index(numbers), [one]) = (groups, &all[..])
+        && let Some(made) = as_scatter(numbers, src, axis, wanted, &one.fill, options)?
     {
         return Ok(vec![made]);
     }
-    let among = Among {
-        skip: options.skip_nan,
-        least: options.min_count,
-    };
-    let mut made = groups.statistics(src, axis, &summaries, among)?.into_iter();
+    let mut made = groups
+        .statistics(src, axis, &all, options.among())?
+        .into_iter();
     let one = |&aggregate: &Aggregate| match (aggregate, &options.q) {
         (Aggregate::Quantile, Fractions::Several(all)) => {
             let parts: Vec<DynTensor> = made.by_ref().take(all.len()).collect();

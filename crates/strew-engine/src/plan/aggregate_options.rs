@@ -1,10 +1,11 @@
 //! What a call of `aggregate` says beside the names of its aggregates.
 
 use strew_kernel::error::{Problem, Result};
+use strew_kernel::statistic::output::Among;
 use strew_kernel::tensor::Scalar;
 
 use crate::plan::Aggregate;
-pub use strew_kernel::group_stats::statistics::{Between as QuantileMethod, Ties as RankMethod};
+pub use strew_kernel::statistic::what::{Between as QuantileMethod, Ties as RankMethod};
 
 /// How [`Plan::aggregate_dyn`](crate::plan::Plan::aggregate_dyn) counts, and what single aggregates
 /// need to know.
@@ -68,6 +69,14 @@ impl Default for AggregateOptions {
 }
 
 impl AggregateOptions {
+    /// Which values count.
+    pub(crate) fn among(&self) -> Among {
+        Among {
+            skip: self.skip_nan,
+            least: self.min_count,
+        }
+    }
+
     /// Refuses what no aggregate takes.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let wrong = |argument: &str, value: String, expected: &str| Problem::Value {

@@ -8,13 +8,13 @@
 //! else:                                                  one thread does it all
 //! ```
 
-use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::parts::Division;
-use strew_kernel::group_stats::running::depends_on_order;
-use strew_kernel::group_stats::statistics::{Statistic, Value};
 use strew_kernel::group_stats::stream::Stream;
 use strew_kernel::runtime::machine::L3;
 use strew_kernel::runtime::threads::available;
+use strew_kernel::statistic::output::Wanted;
+use strew_kernel::statistic::value::Value;
+use strew_kernel::statistic::what::Statistic;
 use strew_kernel::tensor::DType;
 
 /// Values that each record of a part must have on average, so that merging the parts' records costs
@@ -45,8 +45,8 @@ pub(crate) fn is_faster_as_scatter(element: usize, cells: usize) -> bool {
 /// statistic out: where they do not, or are two that share the updates out.
 pub(crate) fn suits_one(statistic: Statistic, dtype: DType, cells: usize, threads: usize) -> bool {
     let ordered = match dtype.is_float() {
-        true => depends_on_order::<f64>(statistic),
-        false => depends_on_order::<i64>(statistic),
+        true => statistic.depends_on_order::<f64>(),
+        false => statistic.depends_on_order::<i64>(),
     };
     let far = cells.saturating_mul(size_of::<f64>()) > FAR;
     threads == 1 || statistic.is_of_each() || (!far && (ordered || threads == 2))
@@ -71,7 +71,7 @@ pub(crate) fn is_faster_as_extreme(
 /// Which parts to make, and how many at most.
 pub(crate) fn division<T: Value>(
     stream: &Stream<'_, T>,
-    wanted: &[&Summary],
+    wanted: &[&Wanted],
     threads: usize,
 ) -> (Division, usize) {
     let (updates, inner) = (stream.rows.updates(), stream.inner);
@@ -82,7 +82,7 @@ pub(crate) fn division<T: Value>(
     }
     let in_order = wanted
         .iter()
-        .any(|wanted| depends_on_order::<T>(wanted.statistic));
+        .any(|wanted| wanted.statistic.depends_on_order::<T>());
     let few = cells.saturating_mul(threads) <= updates.saturating_mul(inner) / MERGED;
     if !in_order && few {
         return (Division::Updates, threads);
@@ -112,11 +112,11 @@ fn is_moment(statistic: Statistic) -> bool {
 #[cfg(test)]
 mod tests {
     use super::division;
-    use strew_kernel::group_stats::output::Summary;
     use strew_kernel::group_stats::parts::Division;
-    use strew_kernel::group_stats::read::{ReadRows, ReadValues};
-    use strew_kernel::group_stats::statistics::Statistic;
     use strew_kernel::group_stats::stream::Stream;
+    use strew_kernel::statistic::output::Wanted;
+    use strew_kernel::statistic::read::{ReadRows, ReadValues};
+    use strew_kernel::statistic::what::Statistic;
     use strew_kernel::tensor::{DType, DynTensor};
 
     /// A million updates, whose rows a function gives.
@@ -153,7 +153,7 @@ mod tests {
             inner,
         };
         let fill = DynTensor::zeros(DType::F64, &[1]).unwrap();
-        let wanted = Summary { statistic, fill };
+        let wanted = Wanted { statistic, fill };
         assert_eq!(division(&stream, &[&wanted], 1), (Division::Outer, 1));
         division(&stream, &[&wanted], 2).0
     }

@@ -41,7 +41,6 @@ pub use crate::plan::fold::Fold;
 pub use crate::plan::members::Members;
 pub use crate::plan::reduce::Reduce;
 pub use crate::plan::run::PlanIntoOptions;
-pub use crate::plan::statistics::Among;
 
 /// Passes over an index that make a plan of it: its numbers, facts about them, and how many each
 /// row takes. Progress is told in the first one, and after each of the others.

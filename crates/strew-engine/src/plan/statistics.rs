@@ -8,24 +8,16 @@ use crate::threads::crew::Crew;
 use crate::threads::meter::{Meter, MeteredRows, MeteredValues};
 use crate::threads::share::threads;
 use std::sync::OnceLock;
-use strew_kernel::aggregate::{Job, Made, Rows, aggregate, has_nan};
+use strew_kernel::aggregate::of_single_values;
 use strew_kernel::error::Problem;
 use strew_kernel::group_stats::blocks::GroupStats;
-use strew_kernel::group_stats::output::{Count, Summary};
 use strew_kernel::group_stats::parts::Division;
-use strew_kernel::group_stats::read::{ReadRows, ReadValues};
-use strew_kernel::group_stats::statistics::Value;
-use strew_kernel::group_stats::stream::{Stream, is_streamed};
+use strew_kernel::group_stats::stream::Stream;
+use strew_kernel::statistic::output::{Among, Task, Wanted};
+use strew_kernel::statistic::pass::{Job, Made, RowSlice, has_nan};
+use strew_kernel::statistic::read::{ReadRows, ReadValues};
+use strew_kernel::statistic::value::Value;
 use strew_kernel::tensor::{DType, DynTensor, DynView};
-
-/// Which values count.
-#[derive(Clone, Copy, Debug)]
-pub struct Among {
-    /// NaN does not.
-    pub skip: bool,
-    /// Of fewer values than this nothing is made.
-    pub least: usize,
-}
 
 /// The groups that values belong to.
 pub enum Groups<'g> {
@@ -85,13 +77,13 @@ impl<'n> Numbers<'n> {
     }
 
     /// As those of [`Groups`].
-    fn stored_rows(&self) -> Option<(Rows<'_>, bool)> {
+    fn stored_rows(&self) -> Option<(RowSlice<'_>, bool)> {
         let leaves_out = match self.bounds {
             Bounds::STRICT => false,
             Bounds::DROP => true,
             _ => return None,
         };
-        Some((Rows::of_index(&self.index)?, leaves_out))
+        Some((RowSlice::of_index(&self.index)?, leaves_out))
     }
 
     /// Whether most updates have the row of the one before, by a sample.
@@ -231,7 +223,7 @@ impl Groups<'_> {
         &self,
         src: &DynView<'_>,
         axis: usize,
-        wanted: &[Summary],
+        wanted: &[Wanted],
         among: Among,
     ) -> Result<Vec<DynTensor>, Problem> {
         let torn = || Problem::Layout {
@@ -242,11 +234,11 @@ impl Groups<'_> {
             return Err(torn());
         }
         let mut made = self.by_their_own_loops(src, axis, wanted, among)?;
-        let others: Vec<&Summary> = (wanted.iter().zip(&made))
+        let others: Vec<&Wanted> = (wanted.iter().zip(&made))
             .filter_map(|(wanted, made)| made.is_none().then_some(wanted))
             .collect();
         if !others.is_empty() {
-            let left = Wanted {
+            let left = OfAnyType {
                 groups: self,
                 axis,
                 wanted: &others,
@@ -265,7 +257,7 @@ impl Groups<'_> {
         &self,
         src: &DynView<'_>,
         axis: usize,
-        wanted: &[Summary],
+        wanted: &[Wanted],
         among: Among,
     ) -> Result<Vec<Option<DynTensor>>, Problem> {
         let mut made: Vec<Option<DynTensor>> = wanted.iter().map(|_| None).collect();
@@ -300,7 +292,7 @@ impl Groups<'_> {
                 leaves_out,
                 step: &step,
             };
-            match aggregate(wanted.statistic, job)? {
+            match of_single_values(wanted.statistic, job)? {
                 Made::Results(results) => {
                     let mut shape = src.dims();
                     if !wanted.statistic.is_of_each() {
@@ -324,9 +316,9 @@ impl Groups<'_> {
 
     /// The rows, if they are stored one after the other, and whether those that are none of the
     /// groups are left out.
-    fn stored_rows(&self) -> Option<(Rows<'_>, bool)> {
+    fn stored_rows(&self) -> Option<(RowSlice<'_>, bool)> {
         match self {
-            Self::Plan(plan) => Some((Rows::of_plan(plan.numbers())?, true)),
+            Self::Plan(plan) => Some((RowSlice::of_plan(plan.numbers())?, true)),
             Self::Index(numbers) => numbers.stored_rows(),
         }
     }
@@ -336,7 +328,7 @@ impl Groups<'_> {
         src: &DynView<'_>,
         axis: usize,
         values: &dyn ReadValues<T>,
-        wanted: &[&Summary],
+        wanted: &[&Wanted],
         among: Among,
     ) -> Result<Vec<DynTensor>, Problem> {
         let shape = src.shape();
@@ -344,25 +336,21 @@ impl Groups<'_> {
             shape[..axis].iter().product(),
             shape[axis + 1..].iter().product(),
         );
-        let rows = |wanted: &Summary| match wanted.statistic.is_of_each() {
+        let rows = |wanted: &Wanted| match wanted.statistic.is_of_each() {
             true => self.updates(),
             false => self.size().saturating_mul(wanted.statistic.per_group()),
         };
-        let cells = |wanted: &&Summary| wanted.cells([outer, rows(wanted), inner]);
+        let cells = |wanted: &&Wanted| wanted.cells([outer, rows(wanted), inner]);
         let few = among.skip || among.least > 1;
         let (streamed, others): (Vec<usize>, Vec<usize>) =
-            (0..wanted.len()).partition(|&n| is_streamed(wanted[n].statistic, few));
+            (0..wanted.len()).partition(|&n| wanted[n].statistic.is_streamed(few));
         let mut made: Vec<Option<DynTensor>> = wanted.iter().map(|_| None).collect();
         for (some, streams) in [(streamed, true), (others, false)] {
             if some.is_empty() {
                 continue;
             }
-            let of: Vec<&Summary> = some.iter().map(|&n| wanted[n]).collect();
-            let count = Count {
-                wanted: &of,
-                skip: among.skip,
-                least: among.least,
-            };
+            let of: Vec<&Wanted> = some.iter().map(|&n| wanted[n]).collect();
+            let task = Task { wanted: &of, among };
             let mut results = of.iter().map(cells).collect::<Result<Vec<_>, _>>()?;
             if streams {
                 let mut stream = Stream {
@@ -373,7 +361,7 @@ impl Groups<'_> {
                     inner,
                 };
                 let threads = threads(src.len().saturating_mul(src.dtype().size()));
-                while !make(&stream, &mut results, count, threads)? {
+                while !make(&stream, &mut results, task, threads)? {
                     self.expect_groups()?;
                     // The index has changed meanwhile: a copy of its numbers does not.
                     stream.rows = &**self.plan()?.numbers();
@@ -386,7 +374,7 @@ impl Groups<'_> {
                     inner,
                 };
                 let threads = threads(src.len().saturating_mul(src.dtype().size()));
-                share(&columns, &mut results, count, threads)?;
+                share(&columns, &mut results, task, threads)?;
             }
             for (n, result) in some.into_iter().zip(results) {
                 made[n] = Some(result);
@@ -410,15 +398,15 @@ impl Groups<'_> {
     }
 }
 
-/// What is made of the values of groups.
-struct Wanted<'w> {
+/// A task, whatever type the values have.
+struct OfAnyType<'w> {
     groups: &'w Groups<'w>,
     axis: usize,
-    wanted: &'w [&'w Summary],
+    wanted: &'w [&'w Wanted],
     among: Among,
 }
 
-impl Visit for Wanted<'_> {
+impl Visit for OfAnyType<'_> {
     type Made = Vec<DynTensor>;
 
     fn visit<T: Value>(
@@ -436,10 +424,10 @@ impl Visit for Wanted<'_> {
 fn make<T: Value>(
     stream: &Stream<'_, T>,
     made: &mut [DynTensor],
-    count: Count<'_>,
+    task: Task<'_>,
     threads: usize,
 ) -> Result<bool, Problem> {
-    let (division, most) = division(stream, count.wanted, threads);
+    let (division, most) = division(stream, task.wanted, threads);
     let crew = Crew::new(most, None);
     let elements = stream
         .rows
@@ -460,9 +448,9 @@ fn make<T: Value>(
         rows: &rows,
         ..*stream
     };
-    let parts = stream.parts(made, count, division, crew.threads())?;
+    let parts = stream.parts(made, task, division, crew.threads())?;
     let done = crew.each(parts, |mut part, _| {
-        let read = stream.make_part(&mut part, count)?;
+        let read = stream.make_part(&mut part, task)?;
         Ok((read, part.into_records()))
     });
     let no_index = || unreachable!("groups have been read before");
@@ -471,7 +459,7 @@ fn make<T: Value>(
     let read = done.iter().all(|(read, _)| *read);
     if read {
         let records = done.into_iter().filter_map(|(_, records)| records);
-        stream.merge(records, made, count)?;
+        stream.merge(records, made, task)?;
     }
     Ok(read)
 }
@@ -480,7 +468,7 @@ fn make<T: Value>(
 fn share<T: Value>(
     columns: &GroupStats<'_, T>,
     made: &mut [DynTensor],
-    count: Count<'_>,
+    task: Task<'_>,
     threads: usize,
 ) -> Result<(), Problem> {
     let crew = Crew::new(threads, None);
@@ -497,8 +485,8 @@ fn share<T: Value>(
         values: &values,
         ..*columns
     };
-    let parts = columns.parts(made, count.wanted, crew.threads());
-    let done = crew.each(parts, |part, _| Ok(columns.make(part, count)?));
+    let parts = columns.parts(made, task.wanted, crew.threads());
+    let done = crew.each(parts, |part, _| Ok(columns.make(part, task)?));
     let no_index = || unreachable!("groups have been read before");
     done.map_err(|fault| fault.into_problem(no_index))?;
     meter.check()

@@ -4,8 +4,8 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
-use strew_kernel::group_stats::read::{ReadValues, Rows};
-use strew_kernel::group_stats::statistics::Value;
+use strew_kernel::statistic::read::{ReadValues, Rows};
+use strew_kernel::statistic::value::Value;
 use strew_kernel::tensor::{DType, DynView, Element, Held};
 
 /// Values as they are computed.

@@ -15,9 +15,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ThreadId};
 use strew_kernel::error::Problem;
-use strew_kernel::group_stats::read::{ReadRows, ReadValues, Rows};
-use strew_kernel::group_stats::statistics::Value;
 use strew_kernel::runtime::monitor::Watch;
+use strew_kernel::statistic::read::{ReadRows, ReadValues, Rows};
+use strew_kernel::statistic::value::Value;
 
 /// The base-2 logarithm of the elements after which the monitor is told. Its answer takes as long
 /// as some hundred of them.

@@ -1,21 +1,60 @@
-//! Whether a group has a value that is not zero (any), and whether it has none that is zero (all).
+//! Whether a group has a value that is not zero (any), or is NaN (anynan), and whether all are.
 //!
-//! A cell is the result, and changes once at most. Values of which none changes a cell are skipped
-//! together. With many values for each group, so is everything once all cells have changed. Row
-//! numbers are checked all the same.
+//! In the loop of single values a cell is the result, and changes once at most. Values of which none
+//! changes a cell are skipped together. With many values for each group, so is everything once all
+//! cells have changed. Row numbers are checked all the same.
 
-use crate::aggregate::{CHUNK, Job, Made, Row, are_inside, decides_soon, with_rows, with_values};
 use crate::error::Problem;
+use crate::statistic::fold::number_folds;
+use crate::statistic::pass::{
+    CHUNK, Job, Made, RowNumber, are_inside, decides_soon, with_rows, with_values,
+};
+use crate::statistic::what::{Empty, Facts, Kind, ResultType};
 use crate::tensor::{DType, DynTensor, Element};
+
+pub(crate) const ANY: Facts = Facts {
+    name: "any",
+    kind: Kind::Whole,
+    results: ResultType::Bool,
+    empty: Empty::False,
+    ..Facts::USUAL
+};
+
+pub(crate) const ALL: Facts = Facts {
+    name: "all",
+    empty: Empty::True,
+    ..ANY
+};
+
+pub(crate) const ANY_NAN: Facts = Facts {
+    name: "anynan",
+    ..ANY
+};
+
+pub(crate) const ALL_NAN: Facts = Facts {
+    name: "allnan",
+    ..ALL
+};
+
+number_folds! { i64, Whole:
+    /// Whether one is not zero.
+    Any, 0, |any, value| any | i64::from(value != T::ZERO), |a, b| a | b;
+    /// Whether none is zero.
+    All, 1, |all, value| all & i64::from(value != T::ZERO), |a, b| a & b;
+    /// Whether one is NaN.
+    AnyNan, 0, |any, value| any | i64::from(value.nan()), |a, b| a | b;
+    /// Whether all are NaN.
+    AllNan, 1, |all, value| all & i64::from(value.nan()), |a, b| a & b;
+}
 
 /// Values that are looked at together before their cells are.
 const SOME: usize = 64;
 
-pub(super) fn any(job: Job<'_>) -> Result<Made, Problem> {
+pub(crate) fn any(job: Job<'_>) -> Result<Made, Problem> {
     of::<false>(job)
 }
 
-pub(super) fn all(job: Job<'_>) -> Result<Made, Problem> {
+pub(crate) fn all(job: Job<'_>) -> Result<Made, Problem> {
     of::<true>(job)
 }
 
@@ -46,7 +85,7 @@ macro_rules! zeros {
 
 zeros!(f32, f64, i64);
 
-fn flags<V: Zero, R: Row, const ALL: bool>(
+fn flags<V: Zero, R: RowNumber, const ALL: bool>(
     job: &Job<'_>,
     rows: &[R],
     values: &[V],
@@ -75,7 +114,7 @@ fn flags<V: Zero, R: Row, const ALL: bool>(
                     continue;
                 };
                 if !soon {
-                    // Many cells change, which nothing foretells.
+                    // Many cells change, and which ones is not known.
                     let changed = u8::from(changes(value));
                     *cell = if ALL {
                         *cell & !changed

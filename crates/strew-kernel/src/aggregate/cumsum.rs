@@ -1,13 +1,119 @@
 //! Running sums, products, minima and maxima: one result for each value, written where it is.
 
 use crate::aggregate::sum::Summed;
-use crate::aggregate::{CHUNK, Job, Made, Row, fill_of, states, unset, with_rows, with_values};
 use crate::error::Problem;
 use crate::ops::order::{Compared, first_nan_replaces};
+use crate::statistic::fold::Scan;
+use crate::statistic::pass::{
+    CHUNK, Job, Made, RowNumber, fill_of, states, unset, with_rows, with_values,
+};
+use crate::statistic::value::Value;
+use crate::statistic::what::{Facts, Kind, Order, ResultType, Statistic, Way};
 use crate::tensor::{Element, Plain};
 
-/// A running result of each group.
-trait Scan<V: Element> {
+pub(crate) const CUM_SUM: Facts = Facts {
+    name: "cumsum",
+    kind: Kind::Each,
+    results: ResultType::Widened,
+    order: Order::Rounds,
+    way: Way::Scan,
+    ..Facts::USUAL
+};
+
+pub(crate) const CUM_PROD: Facts = Facts {
+    name: "cumprod",
+    ..CUM_SUM
+};
+
+pub(crate) const CUM_MIN: Facts = Facts {
+    name: "cummin",
+    kind: Kind::Each,
+    way: Way::Scan,
+    ..Facts::USUAL
+};
+
+pub(crate) const CUM_MAX: Facts = Facts {
+    name: "cummax",
+    ..CUM_MIN
+};
+
+macro_rules! scans {
+    ($($(#[$about:meta])* $name:ident, |$so_far:ident, $value:ident| $join:expr;)*) => {$(
+        $(#[$about])*
+        pub(crate) struct $name;
+
+        impl<T: Value> Scan<T> for $name {
+            type Cell = Option<T>;
+            const START: Option<T> = None;
+
+            #[inline(always)]
+            fn join(cell: &mut Option<T>, $value: T) -> T {
+                // The first value is not joined, so that -0.0 stays.
+                let made = match *cell {
+                    Some($so_far) => $join,
+                    None => $value,
+                };
+                *cell = Some(made);
+                made
+            }
+        }
+    )*};
+}
+
+scans! {
+    /// The sum so far.
+    CumSum, |sum, value| sum.add(value);
+    /// The product so far.
+    CumProd, |product, value| product.mul(value);
+}
+
+/// The smallest or the largest so far.
+pub(crate) struct CumExtreme<const MAX: bool>;
+
+impl<T: Value, const MAX: bool> Scan<T> for CumExtreme<MAX> {
+    type Cell = Option<T>;
+    const START: Option<T> = None;
+
+    #[inline(always)]
+    fn join(cell: &mut Option<T>, value: T) -> T {
+        let made = match (*cell, MAX) {
+            (Some(most), true) => most.greater(value),
+            (Some(least), false) => least.lesser(value),
+            (None, _) => value,
+        };
+        *cell = Some(made);
+        made
+    }
+}
+
+/// Each value becomes the running result up to it. Returns the first place that has one: NaN
+/// that is skipped joins nothing, so that minima and maxima may begin late.
+pub(crate) fn run<T: Value>(values: &mut [T], statistic: Statistic, skip: bool) -> usize {
+    let mut so_far: Option<T> = None;
+    let mut begun = 0;
+    let mut run = |join: fn(T, T) -> T, start: Option<T>| {
+        for value in &mut *values {
+            if !(skip && value.nan()) {
+                so_far = Some(so_far.map_or(*value, |so_far| join(so_far, *value)));
+            }
+            match so_far.or(start) {
+                Some(made) => *value = made,
+                None => begun += 1,
+            }
+        }
+    };
+    match statistic {
+        Statistic::CumSum => run(T::add, Some(T::ZERO)),
+        Statistic::CumProd => run(T::mul, Some(T::ONE)),
+        Statistic::CumMin => run(T::lesser, None),
+        Statistic::CumMax => run(T::greater, None),
+        _ => {}
+    }
+    begun
+}
+
+/// The same in the loop of single values.
+trait Running<V: Element> {
     type State: Copy + Plain;
     /// Joined with a value, it is that value.
     const START: Self::State;
@@ -15,19 +121,15 @@ trait Scan<V: Element> {
     fn result(state: Self::State) -> V;
 }
 
-struct Sum;
-struct Product;
-struct Extreme<const MAX: bool>;
-
-macro_rules! scans {
+macro_rules! running {
     ($($t:ty: $sum:expr, $lowest:expr, $highest:expr, |$state:ident, $value:ident| $product:expr;)*) => {$(
-        impl Scan<$t> for Sum {
+        impl Running<$t> for CumSum {
             type State = <$t as Summed>::Sum;
             const START: Self::State = $sum;
 
             #[inline(always)]
             fn join(state: Self::State, value: $t) -> Self::State {
-                value.add(state)
+                Summed::add(value, state)
             }
 
             #[inline(always)]
@@ -36,7 +138,7 @@ macro_rules! scans {
             }
         }
 
-        impl Scan<$t> for Product {
+        impl Running<$t> for CumProd {
             type State = <$t as Summed>::Sum;
             const START: Self::State = 1 as Self::State;
 
@@ -51,7 +153,7 @@ macro_rules! scans {
             }
         }
 
-        impl<const MAX: bool> Scan<$t> for Extreme<MAX> {
+        impl<const MAX: bool> Running<$t> for CumExtreme<MAX> {
             type State = $t;
             const START: $t = if MAX { $lowest } else { $highest };
 
@@ -69,7 +171,7 @@ macro_rules! scans {
 }
 
 // The sum of -0.0 and a value has the value's sign.
-scans! {
+running! {
     f32: -0.0, f32::NEG_INFINITY, f32::INFINITY, |state, value| state * f64::from(value);
     f64: -0.0, f64::NEG_INFINITY, f64::INFINITY, |state, value| state * value;
     i64: 0, i64::MIN, i64::MAX, |state, value| state.wrapping_mul(value);
@@ -85,7 +187,7 @@ fn best<V: Compared, const MAX: bool>(state: V, value: V) -> V {
 
 macro_rules! faces {
     ($($name:ident: $scan:ty;)*) => {$(
-        pub(super) fn $name(job: Job<'_>) -> Result<Made, Problem> {
+        pub(crate) fn $name(job: Job<'_>) -> Result<Made, Problem> {
             with_values!(job, |values: V| {
                 with_rows!(job.rows, |rows| scan::<V, _, $scan>(&job, rows, values))
             })
@@ -94,13 +196,13 @@ macro_rules! faces {
 }
 
 faces! {
-    cumsum: Sum;
-    cumprod: Product;
-    cummin: Extreme<false>;
-    cummax: Extreme<true>;
+    cumsum: CumSum;
+    cumprod: CumProd;
+    cummin: CumExtreme<false>;
+    cummax: CumExtreme<true>;
 }
 
-fn scan<V: Element, R: Row, S: Scan<V>>(
+fn scan<V: Element, R: RowNumber, S: Running<V>>(
     job: &Job<'_>,
     rows: &[R],
     values: &[V],

@@ -1,22 +1,71 @@
 //! The first and the last value of each group.
 //!
-//! Values are assigned one after the other, from the first one to the last, or back: what is
-//! assigned last stays. Where there are many values for each group, they are gone through the other
-//! way: a bit of each group says that it has its result, and once all have, only row numbers are
-//! checked.
+//! In the loop of single values they are assigned one after the other, from the first one to the
+//! last, or back: what is assigned last stays. Where there are many values for each group, they are
+//! gone through the other way: a bit of each group says that it has its result, and once all have,
+//! only row numbers are checked.
 
-use crate::aggregate::fold::repeat;
-use crate::aggregate::{
-    CHUNK, Job, Made, Row, are_inside, decides_soon, fill_of, with_rows, with_values,
-};
 use crate::error::Problem;
+use crate::statistic::cell::Placed;
+use crate::statistic::fold::{Fold, NOWHERE, put};
+use crate::statistic::output::{Results, Row};
+use crate::statistic::pass::{
+    CHUNK, Job, Made, RowNumber, are_inside, decides_soon, fill_of, repeat, with_rows, with_values,
+};
+use crate::statistic::value::Value;
+use crate::statistic::what::{Facts, Statistic};
 use crate::tensor::{DynTensor, Element, try_vec};
 
-pub(super) fn first(job: Job<'_>) -> Result<Made, Problem> {
+pub(crate) const FIRST: Facts = Facts {
+    name: "first",
+    of_places: true,
+    ..Facts::USUAL
+};
+
+pub(crate) const LAST: Facts = Facts {
+    name: "last",
+    ..FIRST
+};
+
+/// The first value, or the last one. Values come with ascending places.
+pub(crate) struct End<const LAST: bool>;
+
+impl<T: Value, const LAST: bool> Fold<T> for End<LAST> {
+    type Cell = Placed<T>;
+    const START: Placed<T> = Placed::NOWHERE;
+    const WAITS: bool = false;
+
+    #[inline(always)]
+    fn join(cell: &mut Placed<T>, value: T, place: usize) {
+        if LAST | (cell.place == NOWHERE) {
+            let place = place as i64;
+            *cell = Placed { value, place };
+        }
+    }
+
+    fn merge(cell: &mut Placed<T>, other: Placed<T>) {
+        let wins = match LAST {
+            true => other.place > cell.place,
+            false => other.place < cell.place,
+        };
+        if other.place != NOWHERE && (wins || cell.place == NOWHERE) {
+            *cell = other;
+        }
+    }
+
+    fn finish(cells: &[Placed<T>], _: Statistic, row: &mut Row<T>) {
+        if let Results::Same(to) = &mut row.numbers {
+            let known = |cell: Placed<T>| (cell.place >= 0).then_some(cell.value);
+            put(cells, to, &mut row.set, known);
+        }
+    }
+}
+
+pub(crate) fn first(job: Job<'_>) -> Result<Made, Problem> {
     of::<false>(job)
 }
 
-pub(super) fn last(job: Job<'_>) -> Result<Made, Problem> {
+pub(crate) fn last(job: Job<'_>) -> Result<Made, Problem> {
     of::<true>(job)
 }
 
@@ -26,7 +75,7 @@ fn of<const LAST: bool>(job: Job<'_>) -> Result<Made, Problem> {
     })
 }
 
-fn ends<V: Element, R: Row, const LAST: bool>(
+fn ends<V: Element, R: RowNumber, const LAST: bool>(
     job: &Job<'_>,
     rows: &[R],
     values: &[V],
@@ -117,4 +166,38 @@ fn see<V: Copy>(
         }
     }
     all_there
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{End, Fold};
+
+    /// Merging the records of two values in either order gives the record of both.
+    fn merges_like_joins<F: Fold<f64>>() {
+        let values = [f64::NAN, -1.0, 0.0, -0.0, 2.0];
+        let of = |value: f64, place: usize| {
+            let mut cell = F::START;
+            F::join(&mut cell, value, place);
+            cell
+        };
+        for (first, second) in values.iter().flat_map(|&a| values.map(|b| (a, b))) {
+            let mut both = of(first, 3);
+            F::join(&mut both, second, 7);
+            for (mut cell, other) in [
+                (of(first, 3), of(second, 7)),
+                (of(second, 7), of(first, 3)),
+                (both, F::START),
+                (F::START, both),
+            ] {
+                F::merge(&mut cell, other);
+                assert_eq!(format!("{cell:?}"), format!("{both:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn positions_decide_when_records_are_merged() {
+        merges_like_joins::<End<false>>();
+        merges_like_joins::<End<true>>();
+    }
 }

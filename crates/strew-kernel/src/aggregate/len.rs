@@ -1,9 +1,56 @@
-//! How many values groups have. The values are not read.
+//! How many values groups have: all, and those that are not NaN.
 
-use crate::aggregate::fold::{End, Fold, join_all};
-use crate::aggregate::{CHUNK, Job, Made, Row, fill_of, with_rows};
 use crate::error::Problem;
+use crate::statistic::cell::Flag;
+use crate::statistic::fold::{Fold, number_folds};
+use crate::statistic::output::Row;
+use crate::statistic::pass::{
+    CHUNK, Job, Made, Outcome, RowNumber, Step, fill_of, join_all, with_rows,
+};
+use crate::statistic::value::Value;
+use crate::statistic::what::{Empty, Facts, Kind, ResultType, Statistic};
 use crate::tensor::{Tensor, try_vec};
+
+pub(crate) const LEN: Facts = Facts {
+    name: "len",
+    kind: Kind::Whole,
+    results: ResultType::Int64,
+    empty: Empty::Zero,
+    ..Facts::USUAL
+};
+
+pub(crate) const COUNT: Facts = Facts {
+    name: "count",
+    ..LEN
+};
+
+number_folds! { i64, Whole:
+    /// How many values there are.
+    Len, 0, |count, _value| count.wrapping_add(1), i64::wrapping_add;
+    /// How many values are not NaN.
+    Count, 0, |count, value| count.wrapping_add(i64::from(!value.nan())), i64::wrapping_add;
+}
+
+/// Whether there is a value.
+pub(crate) struct Present;
+
+impl<T: Value> Fold<T> for Present {
+    type Cell = Flag;
+    const START: Flag = Flag(0);
+    const WAITS: bool = false;
+
+    #[inline(always)]
+    fn join(found: &mut Flag, _: T, _: usize) {
+        *found = Flag(1);
+    }
+
+    fn merge(found: &mut Flag, other: Flag) {
+        found.0 |= other.0;
+    }
+
+    /// It is no result, but says where there is one.
+    fn finish(_: &[Flag], _: Statistic, _: &mut Row<T>) {}
+}
 
 /// Maximum number of groups that are counted in several tables, so that values of one group need
 /// not wait for each other. The nearest cache holds the tables.
@@ -12,9 +59,7 @@ const SMALL: usize = 2048;
 /// The tables.
 const TABLES: usize = 4;
 
-struct Len;
-
-impl Fold<()> for Len {
+impl Step<()> for Len {
     type State = i64;
 
     #[inline(always)]
@@ -23,14 +68,15 @@ impl Fold<()> for Len {
     }
 }
 
-pub(super) fn len(job: Job<'_>) -> Result<Made, Problem> {
+/// The values are not read.
+pub(crate) fn len(job: Job<'_>) -> Result<Made, Problem> {
     let Some(fill) = fill_of::<i64>(&job) else {
         return Ok(Made::None);
     };
     with_rows!(job.rows, |rows| len_of(&job, rows, fill))
 }
 
-fn len_of<R: Row>(job: &Job<'_>, rows: &[R], fill: i64) -> Result<Made, Problem> {
+fn len_of<R: RowNumber>(job: &Job<'_>, rows: &[R], fill: i64) -> Result<Made, Problem> {
     let mut counts = Tensor::<i64>::zeros(&[job.size])?;
     let cells = counts.as_mut_slice();
     let end = match job.size <= SMALL {
@@ -43,12 +89,16 @@ fn len_of<R: Row>(job: &Job<'_>, rows: &[R], fill: i64) -> Result<Made, Problem>
         empty.for_each(|count| *count = fill);
     }
     Ok(match end {
-        End::Done => Made::Results(counts.into_dyn()),
-        End::Stray => Made::Stray,
+        Outcome::Done => Made::Results(counts.into_dyn()),
+        Outcome::Stray => Made::Stray,
     })
 }
 
-fn len_of_few<R: Row>(job: &Job<'_>, rows: &[R], counts: &mut [i64]) -> Result<End, Problem> {
+fn len_of_few<R: RowNumber>(
+    job: &Job<'_>,
+    rows: &[R],
+    counts: &mut [i64],
+) -> Result<Outcome, Problem> {
     let size = counts.len();
     let mut tables = try_vec("counts of the groups", size)?;
     tables.resize(size, [0u32; TABLES]);
@@ -78,8 +128,8 @@ fn len_of_few<R: Row>(job: &Job<'_>, rows: &[R], counts: &mut [i64]) -> Result<E
             return Err(Problem::Interrupted);
         }
         if strays > 0 && !job.leaves_out {
-            return Ok(End::Stray);
+            return Ok(Outcome::Stray);
         }
     }
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }

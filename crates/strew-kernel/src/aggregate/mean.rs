@@ -1,5 +1,4 @@
-//! Means: a sum and a count of each group. Sums of integers that do not fit into 64 bits are left
-//! to [`group_stats`](crate::group_stats).
+//! Means: a sum and a count of each group.
 //!
 //! # Unsafe
 //!
@@ -7,15 +6,66 @@
 //! - Measured: states in a `Vec`: 4M means of float32 into 4M groups 1.48, of int64 1.33
 //! - Holds: every bit pattern of the numbers is a value
 
-use crate::aggregate::fold::{End, Fold, join_all};
 use crate::aggregate::sum::Summed;
-use crate::aggregate::{Job, Made, Row, fill_of, finish, states, with_rows, with_values};
 use crate::error::Problem;
+use crate::statistic::cell::Total;
+use crate::statistic::fold::{Fold, put};
+use crate::statistic::output::{Results, Row};
+use crate::statistic::pass::{
+    Job, Made, Outcome, RowNumber, Step, fill_of, finish, join_all, states, with_rows, with_values,
+};
+use crate::statistic::value::Value;
+use crate::statistic::what::{Facts, Kind, Order, ResultType, Statistic};
 use crate::tensor::{Element, Plain};
+
+pub(crate) const MEAN: Facts = Facts {
+    name: "mean",
+    kind: Kind::Real,
+    results: ResultType::Mean,
+    order: Order::Rounds,
+    exact: true,
+    ..Facts::USUAL
+};
+
+/// The sum that a mean is made of, and how many values it has.
+pub(crate) struct Mean;
+
+impl<T: Value> Fold<T> for Mean {
+    type Cell = Total<T::Total>;
+    const START: Total<T::Total> = Total {
+        sum: T::NOTHING,
+        count: 0,
+    };
+
+    #[inline(always)]
+    fn join(cell: &mut Total<T::Total>, value: T, _: usize) {
+        cell.sum = value.add_to(cell.sum);
+        cell.count = cell.count.wrapping_add(1);
+    }
+
+    fn merge(cell: &mut Total<T::Total>, other: Total<T::Total>) {
+        cell.sum = T::add_totals(cell.sum, other.sum);
+        cell.count = cell.count.wrapping_add(other.count);
+    }
+
+    fn finish(cells: &[Total<T::Total>], _: Statistic, row: &mut Row<T>) {
+        let mean =
+            |cell: Total<T::Total>| (cell.count > 0).then(|| T::mean_of(cell.sum, cell.count));
+        match &mut row.numbers {
+            Results::Same(to) => put(cells, to, &mut row.set, |cell| mean(cell).map(T::of)),
+            Results::Real(to) => put(cells, to, &mut row.set, |cell| {
+                mean(cell).map(|mean| mean.re)
+            }),
+            Results::Whole(_) => {}
+        }
+    }
+}
+
+// Sums of integers that do not fit into 64 bits are left to the records above.
 
 /// A sum that may have been too large, and how many values it has.
 #[derive(Clone, Copy, Debug)]
-struct State<S> {
+pub(crate) struct State<S> {
     sum: S,
     count: u64,
 }
@@ -38,7 +88,7 @@ macro_rules! floats {
 
             #[inline(always)]
             fn joined(self, sum: f64) -> (f64, bool) {
-                (self.add(sum), false)
+                (Summed::add(self, sum), false)
             }
 
             #[inline(always)]
@@ -67,12 +117,10 @@ impl Averaged for i64 {
     }
 }
 
-struct Mean;
-
 /// The bit of a count that says that the sum is too large.
 const TOO_LARGE: u64 = 1 << 63;
 
-impl<V: Averaged> Fold<V> for Mean {
+impl<V: Averaged> Step<V> for Mean {
     type State = State<V::Sum>;
 
     #[inline(always)]
@@ -83,13 +131,17 @@ impl<V: Averaged> Fold<V> for Mean {
     }
 }
 
-pub(super) fn mean(job: Job<'_>) -> Result<Made, Problem> {
+pub(crate) fn mean(job: Job<'_>) -> Result<Made, Problem> {
     with_values!(job, |values: V| {
         with_rows!(job.rows, |rows| mean_of::<V, _>(&job, rows, values))
     })
 }
 
-fn mean_of<V: Averaged, R: Row>(job: &Job<'_>, rows: &[R], values: &[V]) -> Result<Made, Problem> {
+fn mean_of<V: Averaged, R: RowNumber>(
+    job: &Job<'_>,
+    rows: &[R],
+    values: &[V],
+) -> Result<Made, Problem> {
     let Some(fill) = fill_of::<V::Mean>(job) else {
         return Ok(Made::None);
     };
@@ -98,7 +150,7 @@ fn mean_of<V: Averaged, R: Row>(job: &Job<'_>, rows: &[R], values: &[V]) -> Resu
         count: 0,
     };
     let mut all = states(job, none)?;
-    if join_all::<Mean, V, R>(job, rows, values, &mut all)? == End::Stray {
+    if join_all::<Mean, V, R>(job, rows, values, &mut all)? == Outcome::Stray {
         return Ok(Made::Stray);
     }
     if all.iter().any(|state| state.count >= TOO_LARGE) {

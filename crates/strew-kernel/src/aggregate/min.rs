@@ -1,13 +1,74 @@
 //! The smallest and the largest value of each group. NaN wins.
 //!
-//! A cell is the result so far. Cells of floats begin as a NaN of its own, which says that a group
-//! has no value. Integers have no such value: where a cell still holds what it began with, the
-//! rows are gone over once more.
+//! In the loop of single values a cell is the result so far. Cells of floats begin as a NaN of its
+//! own, which says that a group has no value. Integers have no such value: where a cell still holds
+//! what it began with, the rows are gone over once more.
 
-use crate::aggregate::fold::{End, Fold, join_all};
-use crate::aggregate::{Job, Made, Row, fill_of, unset, with_rows, with_values};
 use crate::error::Problem;
+use crate::ops::order::first_nan_replaces;
+use crate::statistic::fold::Fold;
+use crate::statistic::output::{Results, Row};
+use crate::statistic::pass::{
+    Job, Made, Outcome, RowNumber, Step, fill_of, join_all, unset, with_rows, with_values,
+};
+use crate::statistic::value::Value;
+use crate::statistic::what::{Facts, Statistic};
 use crate::tensor::{Element, try_vec};
+
+pub(crate) const MIN: Facts = Facts {
+    name: "min",
+    ..Facts::USUAL
+};
+
+pub(crate) const MAX: Facts = Facts {
+    name: "max",
+    ..Facts::USUAL
+};
+
+/// The smallest or the largest; NaN wins.
+pub(crate) struct Extreme<const MAX: bool>;
+
+impl<T: Value, const MAX: bool> Fold<T> for Extreme<MAX> {
+    type Cell = T;
+    const START: T = match MAX {
+        true => T::LOWEST,
+        false => T::HIGHEST,
+    };
+    const WAITS: bool = false;
+
+    #[inline(always)]
+    fn join(cell: &mut T, value: T, _: usize) {
+        // Most values are not written, so the next one of the group need not wait for them.
+        if first_nan_replaces::<T, MAX>(value, *cell) {
+            *cell = value;
+        }
+    }
+
+    #[inline(always)]
+    fn join_row(cells: &mut [T], values: &[T], _: usize) {
+        // A choice for every cell, which vectorises.
+        for (cell, &value) in cells.iter_mut().zip(values) {
+            let wins = first_nan_replaces::<T, MAX>(value, *cell);
+            *cell = if wins { value } else { *cell };
+        }
+    }
+
+    fn merge(cell: &mut T, other: T) {
+        <Self as Fold<T>>::join(cell, other, 0);
+    }
+
+    fn finish(cells: &[T], _: Statistic, row: &mut Row<T>) {
+        if let Results::Same(to) = &mut row.numbers {
+            to.copy_from_slice(cells);
+        }
+    }
+}
+
+/// The smallest; NaN wins.
+pub(crate) type Min = Extreme<false>;
+
+/// The largest; NaN wins.
+pub(crate) type Max = Extreme<true>;
 
 trait Extremal: Element {
     /// What no value is worse than.
@@ -100,9 +161,7 @@ impl Extremal for i64 {
     }
 }
 
-struct Extreme<const MAX: bool>;
-
-impl<V: Extremal, const MAX: bool> Fold<V> for Extreme<MAX> {
+impl<V: Extremal, const MAX: bool> Step<V> for Extreme<MAX> {
     type State = V;
     const WAITS: bool = false;
 
@@ -112,13 +171,13 @@ impl<V: Extremal, const MAX: bool> Fold<V> for Extreme<MAX> {
     }
 }
 
-pub(super) fn extreme<const MAX: bool>(job: Job<'_>) -> Result<Made, Problem> {
+pub(crate) fn extreme<const MAX: bool>(job: Job<'_>) -> Result<Made, Problem> {
     with_values!(job, |values: V| {
         with_rows!(job.rows, |rows| extreme_of::<V, _, MAX>(&job, rows, values))
     })
 }
 
-fn extreme_of<V: Extremal, R: Row, const MAX: bool>(
+fn extreme_of<V: Extremal, R: RowNumber, const MAX: bool>(
     job: &Job<'_>,
     rows: &[R],
     values: &[V],
@@ -129,7 +188,7 @@ fn extreme_of<V: Extremal, R: Row, const MAX: bool>(
     let mut made = unset::<V>(job.size)?;
     let cells = made.as_mut_slice();
     cells.fill(V::start(MAX));
-    if join_all::<Extreme<MAX>, V, R>(job, rows, values, cells)? == End::Stray {
+    if join_all::<Extreme<MAX>, V, R>(job, rows, values, cells)? == Outcome::Stray {
         return Ok(Made::Stray);
     }
     let lacks = |cell: &V| cell.may_be_unset(MAX);
@@ -148,11 +207,26 @@ fn extreme_of<V: Extremal, R: Row, const MAX: bool>(
 }
 
 /// A bit of each group that has a value.
-fn seen<R: Row>(rows: &[R], size: usize) -> Result<Vec<u64>, Problem> {
+fn seen<R: RowNumber>(rows: &[R], size: usize) -> Result<Vec<u64>, Problem> {
     let mut seen = try_vec("which groups have a value", size.div_ceil(64))?;
     seen.resize(size.div_ceil(64), 0);
     for row in rows.iter().map(|row| row.place()).filter(|&row| row < size) {
         seen[row / 64] |= 1u64 << (row % 64);
     }
     Ok(seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fold, Max, Min};
+
+    #[test]
+    fn extremes_keep_infinities() {
+        let mut least = <Min as Fold<f64>>::START;
+        Min::join(&mut least, f64::INFINITY, 0);
+        assert_eq!(least, f64::INFINITY);
+        let mut most = <Max as Fold<i64>>::START;
+        Max::join(&mut most, i64::MIN, 0);
+        assert_eq!(most, i64::MIN);
+    }
 }

@@ -1,159 +1,214 @@
-//! Statistics of groups of single values, each by the loop that suits it. One loop reads the row
-//! and the value, checks the row, and joins the value.
+//! The statistics of groups, each in its file: what is known of it, how a value joins a record of its
+//! group, and the loop that suits single values of the commonest types.
 //!
-//! | file | statistics | state of a group |
-//! |---|---|---|
-//! | `sum` | sum | the sum, in `f64` of floats |
-//! | `mean` | mean | the sum and the count |
-//! | `var` | var, std, sem | the moments so far |
-//! | `len` | len | the count; values are not read |
-//! | `min` | min, max | the result so far |
-//! | `any` | any, all | the result, which changes once at most |
-//! | `first` | first, last | the result, and one bit |
-//! | `argmax` | argmin, argmax | the best value so far and its place |
-//! | `cumsum` | cumsum, cumprod, cummin, cummax | the result so far |
+//! | file | statistics |
+//! |---|---|
+//! | `sum` | sum, prod, sumsq |
+//! | `mean` | mean |
+//! | `var` | var, std, sem |
+//! | `skew` | skew, kurt |
+//! | `min` | min, max |
+//! | `argmax` | argmin, argmax |
+//! | `first` | first, last |
+//! | `len` | len, count |
+//! | `any` | any, all, anynan, allnan |
+//! | `cumsum` | cumsum, cumprod, cummin, cummax |
+//! | `median` | median, quantile |
+//! | `mode` | mode, nunique |
+//! | `sort` | sort, argsort |
+//! | `rank` | rank |
+//! | `topk` | topk, argtopk |
+//! | `nth` | nth, shift, cumcount |
+//! | `softmax` | softmax, logsumexp |
 //!
-//! They are for values of the commonest types (float32, float64, int64) that lie one after the
-//! other, of which none is skipped, and give the bits of [`group_stats`](crate::group_stats), which
-//! has everything else. `fold` is the pass that most of them share.
+//! A new one is a variant of [`Statistic`] and a file here; the compiler then names this one.
+//! [`group_stats`](crate::group_stats) has the passes over values of any kind; the loops here give
+//! their bits.
 
 mod any;
 mod argmax;
-mod cumsum;
+pub(crate) mod cumsum;
 mod first;
-mod fold;
-mod len;
+pub(crate) mod len;
 mod mean;
+pub(crate) mod median;
 mod min;
+pub(crate) mod mode;
+pub(crate) mod nth;
+pub(crate) mod rank;
+mod skew;
+pub(crate) mod softmax;
+pub(crate) mod sort;
 mod sum;
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod topk;
 mod var;
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
-use crate::group_stats::statistics::Statistic;
-use crate::groups::row_ids::RowIds;
-use crate::tensor::{DType, DynTensor, DynView, Element, List, Plain, Tensor};
+use crate::statistic::fold::{Fold, Scan};
+use crate::statistic::pass::{Job, Made};
+use crate::statistic::value::Value;
+use crate::statistic::what::{ExactOf, Facts, Kind, Order, Statistic, Way};
 
-/// The row of each value.
-#[derive(Clone, Copy, Debug)]
-pub enum Rows<'r> {
-    I64(&'r [i64]),
-    I32(&'r [i32]),
-    U32(&'r [u32]),
-}
-
-impl<'r> Rows<'r> {
-    /// Row numbers of an index, if they are stored one after the other.
+impl Statistic {
+    /// What is known of it.
     #[must_use]
-    pub fn of_index(index: &DynView<'r>) -> Option<Self> {
-        match index.dtype() {
-            DType::I64 => Some(Self::I64(index.typed::<i64>()?.as_slice()?)),
-            DType::I32 => Some(Self::I32(index.typed::<i32>()?.as_slice()?)),
-            _ => None,
-        }
-    }
-
-    /// Row numbers that a plan has, if they have 32 bits.
-    #[must_use]
-    pub fn of_plan(numbers: &'r RowIds) -> Option<Self> {
-        match numbers {
-            RowIds::Narrow(list) => Some(Self::U32(list)),
-            RowIds::Wide(_) => None,
-        }
-    }
-
-    /// Whether most values have the row of the one before, by a sample of the first.
-    #[must_use]
-    pub fn repeat(self) -> bool {
-        let some = self.len().min(CHUNK);
+    pub fn facts(self) -> &'static Facts {
         match self {
-            Self::I64(rows) => fold::repeat(&rows[..some]),
-            Self::I32(rows) => fold::repeat(&rows[..some]),
-            Self::U32(rows) => fold::repeat(&rows[..some]),
+            Self::Sum | Self::Exact(ExactOf::Sum, _) => &sum::SUM,
+            Self::Prod => &sum::PROD,
+            Self::SumOfSquares | Self::Exact(ExactOf::SumOfSquares, _) => &sum::SUM_OF_SQUARES,
+            Self::Mean | Self::Exact(ExactOf::Mean, _) => &mean::MEAN,
+            Self::Var { .. } | Self::Exact(ExactOf::Var { .. }, _) => &var::VAR,
+            Self::Std { .. } | Self::Exact(ExactOf::Std { .. }, _) => &var::STD,
+            Self::Sem { .. } | Self::Exact(ExactOf::Sem { .. }, _) => &var::SEM,
+            Self::Skew => &skew::SKEW,
+            Self::Kurt => &skew::KURT,
+            Self::Min => &min::MIN,
+            Self::Max => &min::MAX,
+            Self::First => &first::FIRST,
+            Self::Last => &first::LAST,
+            Self::Len => &len::LEN,
+            Self::Count => &len::COUNT,
+            Self::ArgMin => &argmax::ARG_MIN,
+            Self::ArgMax => &argmax::ARG_MAX,
+            Self::Any => &any::ANY,
+            Self::All => &any::ALL,
+            Self::AnyNan => &any::ANY_NAN,
+            Self::AllNan => &any::ALL_NAN,
+            Self::Median => &median::MEDIAN,
+            Self::Quantile(..) => &median::QUANTILE,
+            Self::Mode => &mode::MODE,
+            Self::Unique => &mode::UNIQUE,
+            Self::LogSumExp => &softmax::LOG_SUM_EXP,
+            Self::Softmax => &softmax::SOFTMAX,
+            Self::CumSum => &cumsum::CUM_SUM,
+            Self::CumProd => &cumsum::CUM_PROD,
+            Self::CumMin => &cumsum::CUM_MIN,
+            Self::CumMax => &cumsum::CUM_MAX,
+            Self::Sort { .. } => &sort::SORT,
+            Self::ArgSort => &sort::ARG_SORT,
+            Self::Rank(_) => &rank::RANK,
+            Self::CumCount => &nth::CUM_COUNT,
+            Self::Shift(_) => &nth::SHIFT,
+            Self::Nth(_) => &nth::NTH,
+            Self::Top { .. } => &topk::TOP,
+            Self::ArgTop { .. } => &topk::ARG_TOP,
         }
     }
 
-    fn len(self) -> usize {
+    /// What kind of numbers come of values.
+    pub(crate) fn kind(self, complex: bool) -> Kind {
         match self {
-            Self::I64(rows) => rows.len(),
-            Self::I32(rows) => rows.len(),
-            Self::U32(rows) => rows.len(),
+            Self::Mean | Self::Exact(ExactOf::Sum | ExactOf::Mean, _) if complex => Kind::Same,
+            Self::Exact(..) => Kind::Real,
+            _ => self.facts().kind,
         }
+    }
+
+    /// Whether there is one result for each value, not for each group.
+    #[must_use]
+    pub fn is_of_each(self) -> bool {
+        let kind = self.facts().kind;
+        matches!(kind, Kind::Each | Kind::EachReal | Kind::EachWhole)
+    }
+
+    /// How many results a group has, if there is not one for each value.
+    #[must_use]
+    pub fn per_group(self) -> usize {
+        match self {
+            Self::Top { count, .. } | Self::ArgTop { count, .. } => count,
+            _ => 1,
+        }
+    }
+
+    /// Whether the results of a group have an axis.
+    #[must_use]
+    pub fn has_axis(self) -> bool {
+        matches!(self, Self::Top { .. } | Self::ArgTop { .. })
+    }
+
+    /// Whether it depends on the order in which values of a type come, so that records of different
+    /// values cannot be merged.
+    #[must_use]
+    pub fn depends_on_order<T: Value>(self) -> bool {
+        match (self, self.facts().order) {
+            (Self::Exact(..), _) | (_, Order::Free) => false,
+            (_, Order::Rounds) => T::FLOAT || T::COMPLEX,
+            (_, Order::Matters) => true,
+        }
+    }
+
+    /// Whether it is computed in one pass over the values.
+    ///
+    /// `few`: groups of few values, or of NaN only, may have no results, and NaN may be skipped. What
+    /// has a result for each value must know that before it begins.
+    #[must_use]
+    pub fn is_streamed(self, few: bool) -> bool {
+        match self.facts().way {
+            Way::Record => true,
+            Way::Scan => !few,
+            Way::Together(_) => false,
+        }
+    }
+
+    /// Calls a function with the record of a statistic, if it has one. Those with parameters share
+    /// one.
+    pub(crate) fn with_fold<T: Value, W: WithFold<T>>(self, with: W) -> Option<W::Made> {
+        Some(match self {
+            Self::Sum => with.with::<sum::Sum>(),
+            Self::Prod => with.with::<sum::Prod>(),
+            Self::SumOfSquares => with.with::<sum::SumOfSquares>(),
+            Self::Mean => with.with::<mean::Mean>(),
+            Self::Var { .. } => with.with::<var::Variance>(),
+            Self::Skew => with.with::<skew::Powers>(),
+            Self::Min => with.with::<min::Min>(),
+            Self::Max => with.with::<min::Max>(),
+            Self::First => with.with::<first::End<false>>(),
+            Self::Last => with.with::<first::End<true>>(),
+            Self::Len => with.with::<len::Len>(),
+            Self::Count => with.with::<len::Count>(),
+            Self::ArgMin => with.with::<argmax::Arg<false>>(),
+            Self::ArgMax => with.with::<argmax::Arg<true>>(),
+            Self::Any => with.with::<any::Any>(),
+            Self::All => with.with::<any::All>(),
+            Self::AnyNan => with.with::<any::AnyNan>(),
+            Self::AllNan => with.with::<any::AllNan>(),
+            _ => return None,
+        })
+    }
+
+    /// Calls a function with the record of a statistic of each value, if it has one.
+    pub(crate) fn with_scan<T: Value, W: WithScan<T>>(self, with: W) -> Option<W::Made> {
+        Some(match self {
+            Self::CumSum => with.with::<cumsum::CumSum>(),
+            Self::CumProd => with.with::<cumsum::CumProd>(),
+            Self::CumMin => with.with::<cumsum::CumExtreme<false>>(),
+            Self::CumMax => with.with::<cumsum::CumExtreme<true>>(),
+            _ => return None,
+        })
     }
 }
 
-/// A row number.
-trait Row: Copy + Sync {
-    /// As a place; that of a negative one is too large for any group.
-    fn place(self) -> usize;
-    fn number(self) -> i64;
+/// A function of the type of a record.
+pub(crate) trait WithFold<T: Value> {
+    type Made;
+    fn with<F: Fold<T>>(self) -> Self::Made;
 }
 
-macro_rules! rows {
-    ($($t:ty),*) => {$(
-        impl Row for $t {
-            #[inline(always)]
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            fn place(self) -> usize {
-                match size_of::<usize>() < size_of::<Self>() {
-                    true => usize::try_from(self).unwrap_or(usize::MAX),
-                    false => self as usize,
-                }
-            }
-
-            #[inline(always)]
-            fn number(self) -> i64 {
-                i64::from(self)
-            }
-        }
-    )*};
+/// A function of the type of a record with a result for each value.
+pub(crate) trait WithScan<T: Value> {
+    type Made;
+    fn with<S: Scan<T>>(self) -> Self::Made;
 }
 
-rows!(i64, i32, u32);
-
-/// Whether every row is that of a group.
-fn are_inside<R: Row>(rows: &[R], size: usize) -> bool {
-    // The fold is negative if a row is negative or not below the size. It needs no comparison of
-    // 64-bit numbers, which the oldest vector instructions lack.
-    let last = size.cast_signed().wrapping_sub(1) as i64;
-    let outside = |all, row: R| all | row.number() | last.wrapping_sub(row.number());
-    size > 0 && rows.iter().copied().fold(0, outside) >= 0 || rows.is_empty()
-}
-
-/// What a pass is made of.
-#[derive(Clone, Copy)]
-pub struct Job<'j> {
-    pub rows: Rows<'j>,
-    /// As many, one after the other.
-    pub values: &'j DynView<'j>,
-    /// How many groups there are.
-    pub size: usize,
-    /// What a group without values has: one element of the results' type.
-    pub fill: &'j DynTensor,
-    /// Rows that are those of no group are left out. Otherwise the results are of no use.
-    pub leaves_out: bool,
-    /// Told of the values that have been handled; false: stop, the results are of no use.
-    pub step: &'j (dyn Fn(usize) -> bool + Sync),
-}
-
-/// What a pass made.
-#[derive(Debug)]
-pub enum Made {
-    Results(DynTensor),
-    /// A row is that of no group.
-    Stray,
-    /// There is no loop for it.
-    None,
-}
-
-/// Values that are handled between two steps.
-const CHUNK: usize = 1 << 16;
-
-/// The results of a statistic: one of each group, or of each value.
+/// The results of a statistic of single values: one of each group, or of each value.
 ///
 /// # Errors
 /// [`Problem::Memory`], and [`Problem::Interrupted`] if a step says so.
-pub fn aggregate(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem> {
+pub fn of_single_values(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem> {
     if job.values.len() != job.rows.len() {
         return Ok(Made::None);
     }
@@ -180,86 +235,3 @@ pub fn aggregate(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem> {
         _ => Ok(Made::None),
     }
 }
-
-/// Whether all groups soon have their results, where one value or few of each decide: there are
-/// many values for each group. Values of `size` groups in any order meet all of them after about
-/// `size * ln(size)`.
-fn decides_soon(size: usize, values: usize) -> bool {
-    size.saturating_mul(32) <= values
-}
-
-/// The fill value, if the results are of this type.
-fn fill_of<T: Element>(job: &Job<'_>) -> Option<T> {
-    job.fill.view().typed::<T>()?.as_slice()?.first().copied()
-}
-
-/// Results that are still to be set.
-fn unset<T: Element>(len: usize) -> Result<Tensor<T>, Problem> {
-    let made = DynTensor::scratch(T::DTYPE, &[len])?;
-    made.typed().or_else(|_| Tensor::zeros(&[len]))
-}
-
-/// The states of all groups.
-fn states<S: Copy + Plain>(job: &Job<'_>, start: S) -> Result<List<S>, Problem> {
-    let mut all = List::with_room("the statistics of the groups", job.size)?;
-    all.extend_to(job.size, start);
-    Ok(all)
-}
-
-/// The results that `of` gives for each state.
-fn finish<S: Copy, T: Element>(states: &[S], of: impl Fn(S) -> T) -> Result<Made, Problem> {
-    let mut made = unset::<T>(states.len())?;
-    for (result, &state) in made.as_mut_slice().iter_mut().zip(states) {
-        *result = of(state);
-    }
-    Ok(Made::Results(made.into_dyn()))
-}
-
-/// Whether one of the values is NaN, of types that have loops.
-#[must_use]
-pub fn has_nan(values: &DynView<'_>) -> bool {
-    fn any<T: Copy>(values: Option<&[T]>, is_nan: impl Fn(T) -> bool) -> bool {
-        let chunks = values.unwrap_or_default().chunks(CHUNK);
-        let mut nans = chunks.map(|some| some.iter().fold(false, |any, &v| any | is_nan(v)));
-        nans.any(|any| any)
-    }
-    match values.dtype() {
-        DType::F32 => any(values.typed().and_then(|v| v.as_slice()), f32::is_nan),
-        DType::F64 => any(values.typed().and_then(|v| v.as_slice()), f64::is_nan),
-        _ => false,
-    }
-}
-
-/// Calls a function with the rows as a slice of their type.
-macro_rules! with_rows {
-    ($rows:expr, |$slice:ident| $do:expr) => {
-        match $rows {
-            $crate::aggregate::Rows::I64($slice) => $do,
-            $crate::aggregate::Rows::I32($slice) => $do,
-            $crate::aggregate::Rows::U32($slice) => $do,
-        }
-    };
-}
-
-/// Calls a function with the values as a slice of their type, if they are of one that has loops.
-macro_rules! with_values {
-    ($job:expr, |$slice:ident: $type:ident| $do:expr) => {{
-        macro_rules! of {
-            ($t:ty) => {{
-                type $type = $t;
-                match $job.values.typed::<$t>().and_then(|view| view.as_slice()) {
-                    Some($slice) => $do,
-                    None => Ok($crate::aggregate::Made::None),
-                }
-            }};
-        }
-        match $job.values.dtype() {
-            $crate::tensor::DType::F32 => of!(f32),
-            $crate::tensor::DType::F64 => of!(f64),
-            $crate::tensor::DType::I64 => of!(i64),
-            _ => Ok($crate::aggregate::Made::None),
-        }
-    }};
-}
-
-use {with_rows, with_values};

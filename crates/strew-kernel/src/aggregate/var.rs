@@ -1,14 +1,107 @@
-//! Variances, standard deviations and standard errors, by the moments of
-//! [`group_stats`](crate::group_stats::moments).
+//! Variances, standard deviations and standard errors, in one pass.
+//!
+//! ```text
+//! record = (count 0, first, mean 0, squares 0)
+//! for each value:
+//!     count += 1; first = the value if it is the first
+//!     apart = (value - first) - mean
+//!     mean += apart / count
+//!     squares += apart * ((value - first) - mean)
+//! variance = squares / (count - ddof)
+//! ```
+//!
+//! This is Welford's update of the differences from the first value. Taking that value off first
+//! keeps the mean small, so data that are far from zero lose no digits. Of finite values whose
+//! differences overflow, the squares are infinite. Differences of integers are
+//! computed as integers, from the float nearest to the first one. A chunk that follows another goes
+//! on with its record, with the bits of one pass.
+//!
+//! Cost: one division per value.
 
-use crate::aggregate::fold::{End, Fold, join_all};
-use crate::aggregate::{Job, Made, Row, fill_of, finish, states, with_rows, with_values};
 use crate::error::Problem;
-use crate::group_stats::cell::Spread;
-use crate::group_stats::moments::{Variance, variance};
-use crate::group_stats::running::Fold as Record;
-use crate::group_stats::statistics::{Statistic, Value};
+use crate::statistic::cell::{Cell, Spread};
+use crate::statistic::fold::{Fold, put};
+use crate::statistic::output::{Results, Row};
+use crate::statistic::pass::{
+    Job, Made, Outcome, RowNumber, Step, fill_of, finish, join_all, states, with_rows, with_values,
+};
+use crate::statistic::point::Point;
+use crate::statistic::value::Value;
+use crate::statistic::what::{Facts, Kind, Order, ResultType, Statistic};
 use crate::tensor::Element;
+
+pub(crate) const VAR: Facts = Facts {
+    name: "var",
+    kind: Kind::Real,
+    results: ResultType::Spread,
+    order: Order::Matters,
+    exact: true,
+    ..Facts::USUAL
+};
+
+pub(crate) const STD: Facts = Facts { name: "std", ..VAR };
+
+pub(crate) const SEM: Facts = Facts { name: "sem", ..VAR };
+
+/// Mean and squared differences: var, std and sem.
+pub(crate) struct Variance;
+
+impl<T: Value> Fold<T> for Variance
+where
+    T::Point: Cell,
+{
+    type Cell = Spread<T::Point>;
+    const START: Spread<T::Point> = Spread {
+        count: 0.0,
+        first: T::Point::ORIGIN,
+        mean: T::Point::ORIGIN,
+        squares: 0.0,
+    };
+
+    #[inline(always)]
+    fn join(cell: &mut Spread<T::Point>, value: T, _: usize) {
+        let count = cell.count + 1.0;
+        let first = match cell.count == 0.0 {
+            true => T::Point::of(value.complex()),
+            false => cell.first,
+        };
+        let given = value;
+        let value = value.apart(first);
+        let apart = value.minus(cell.mean);
+        let mean = cell.mean.plus(apart.divided(count));
+        let mut squares = cell.squares + apart.dot(value.minus(mean));
+        // Differences of finite values that overflow: so does their variance.
+        if squares.is_nan() && !cell.squares.is_nan() && given.complex().is_finite() {
+            squares = f64::INFINITY;
+        }
+        *cell = Spread {
+            count,
+            first,
+            mean,
+            squares,
+        };
+    }
+
+    fn finish(cells: &[Spread<T::Point>], statistic: Statistic, row: &mut Row<T>) {
+        if let Results::Real(to) = &mut row.numbers {
+            put(cells, to, &mut row.set, |cell| variance(cell, statistic));
+        }
+    }
+}
+
+/// What is made of a variance's moments; `None` of too few values.
+pub(crate) fn variance<P>(cell: Spread<P>, statistic: Statistic) -> Option<f64> {
+    let of = |ddof: f64| {
+        let enough = cell.count > 0.0 && cell.count > ddof;
+        enough.then(|| cell.squares / (cell.count - ddof))
+    };
+    match statistic {
+        Statistic::Var { ddof } => of(ddof),
+        Statistic::Std { ddof } => of(ddof).map(f64::sqrt),
+        Statistic::Sem { ddof } => of(ddof).map(|variance| (variance / cell.count).sqrt()),
+        _ => None,
+    }
+}
 
 /// A type of values, and what their moments are computed from.
 trait Moved: Element {
@@ -43,16 +136,16 @@ moved! {
     i64 as i64, f64;
 }
 
-impl<V: Moved> Fold<V> for Variance {
+impl<V: Moved> Step<V> for Variance {
     type State = Spread<f64>;
 
     #[inline(always)]
     fn join(state: &mut Spread<f64>, value: V, place: usize) {
-        <Self as Record<V::Computed>>::join(state, value.computed(), place);
+        <Self as Fold<V::Computed>>::join(state, value.computed(), place);
     }
 }
 
-pub(super) fn var(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem> {
+pub(crate) fn var(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem> {
     with_values!(job, |values: V| {
         with_rows!(job.rows, |rows| var_of::<V, _>(
             statistic, &job, rows, values
@@ -60,7 +153,7 @@ pub(super) fn var(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem> {
     })
 }
 
-fn var_of<V: Moved, R: Row>(
+fn var_of<V: Moved, R: RowNumber>(
     statistic: Statistic,
     job: &Job<'_>,
     rows: &[R],
@@ -69,10 +162,10 @@ fn var_of<V: Moved, R: Row>(
     let Some(fill) = fill_of::<V::Result>(job) else {
         return Ok(Made::None);
     };
-    let mut all = states(job, <Variance as Record<V::Computed>>::START)?;
+    let mut all = states(job, <Variance as Fold<V::Computed>>::START)?;
     match join_all::<Variance, V, R>(job, rows, values, &mut all)? {
-        End::Stray => Ok(Made::Stray),
-        End::Done => finish(&all, |state| {
+        Outcome::Stray => Ok(Made::Stray),
+        Outcome::Done => finish(&all, |state| {
             variance(state, statistic).map_or(fill, V::result)
         }),
     }

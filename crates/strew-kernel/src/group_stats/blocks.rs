@@ -17,10 +17,11 @@
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
 use crate::group_stats::columns::ByColumn;
-use crate::group_stats::output::{Count, Output, Row, Summary};
-use crate::group_stats::read::{ReadValues, Rows};
-use crate::group_stats::statistics::{Statistic, Value};
 use crate::groups::csr::Csr;
+use crate::statistic::output::{Output, Row, Task, Wanted};
+use crate::statistic::read::{ReadValues, Rows};
+use crate::statistic::value::Value;
+use crate::statistic::what::Statistic;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
 
@@ -67,7 +68,7 @@ impl<T: Value> GroupStats<'_, T> {
     pub fn parts<'s>(
         &self,
         made: &'s mut [DynTensor],
-        wanted: &'s [&'s Summary],
+        wanted: &'s [&'s Wanted],
         parts: usize,
     ) -> Vec<Part<'s>> {
         let outputs = made.iter_mut().zip(wanted);
@@ -114,16 +115,16 @@ impl<T: Value> GroupStats<'_, T> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub fn make(&self, mut part: Part<'_>, count: Count<'_>) -> Result<(), Problem> {
+    pub fn make(&self, mut part: Part<'_>, task: Task<'_>) -> Result<(), Problem> {
         let _floats = DefaultFloats::enter();
         let most = part.groups.clone().map(|group| self.size(group)).max();
         let most = most.unwrap_or(0);
         let widest = (BLOCK / most.max(1)).clamp(1, self.inner.max(1));
         let all = self.groups.start(part.groups.end) - self.groups.start(part.groups.start);
         let room = (BLOCK / widest).max(most).min(all);
-        let mut work = Work::with_room(count, most, room, widest)?;
+        let mut work = Work::with_room(task, most, room, widest)?;
         let mut updates: Vec<usize> = try_vec("the updates of a group", room)?;
-        self.begin(&mut part, count);
+        self.begin(&mut part, task);
         let mut groups = part.groups.clone();
         while !groups.is_empty() {
             let batch = self.batch(groups.clone(), room);
@@ -149,7 +150,7 @@ impl<T: Value> GroupStats<'_, T> {
                         columns,
                         updates: &updates,
                     };
-                    self.group(&mut part, &mut work, count, piece);
+                    self.group(&mut part, &mut work, task, piece);
                 }
             }
         }
@@ -157,8 +158,8 @@ impl<T: Value> GroupStats<'_, T> {
     }
 
     /// Writes the fill value to the rows that have no group, and to all results of each value.
-    fn begin(&self, part: &mut Part<'_>, count: Count<'_>) {
-        for (wanted, output) in count.wanted.iter().zip(&mut part.outputs) {
+    fn begin(&self, part: &mut Part<'_>, task: Task<'_>) {
+        for (wanted, output) in task.wanted.iter().zip(&mut part.outputs) {
             if wanted.statistic.is_of_each() {
                 output.fill(0..output.len());
             }
@@ -167,12 +168,12 @@ impl<T: Value> GroupStats<'_, T> {
         for group in part.groups.clone().filter(|&group| self.size(group) > 0) {
             let row = self.groups.row(group);
             if next < row {
-                self.fill(part, count, next..row);
+                self.fill(part, task, next..row);
             }
             next = row + 1;
         }
         let end = part.rows.end;
-        self.fill(part, count, next..end);
+        self.fill(part, task, next..end);
     }
 
     /// The first groups that have at most `room` values together; at least one.
@@ -184,7 +185,7 @@ impl<T: Value> GroupStats<'_, T> {
     }
 
     /// Computes and writes all wanted statistics of some columns of a group, which the block has.
-    fn group(&self, part: &mut Part<'_>, work: &mut Work<T>, count: Count<'_>, piece: Piece<'_>) {
+    fn group(&self, part: &mut Part<'_>, work: &mut Work<T>, task: Task<'_>, piece: Piece<'_>) {
         if piece.rows.is_empty() {
             return;
         }
@@ -194,9 +195,9 @@ impl<T: Value> GroupStats<'_, T> {
             first,
             width,
         } = piece.columns;
-        work.make(count, piece.rows, width, updates);
+        work.make(task, piece.rows, width, updates);
         let row = self.groups.row(piece.group);
-        let of_wanted = count.wanted.iter().zip(&work.made);
+        let of_wanted = task.wanted.iter().zip(&work.made);
         for ((wanted, made), output) in of_wanted.zip(&mut part.outputs) {
             if wanted.statistic.is_of_each() {
                 output.write_rows(made, self.rows(piece.columns, updates));
@@ -226,8 +227,8 @@ impl<T: Value> GroupStats<'_, T> {
     }
 
     /// Writes the fill value to some rows of a part.
-    fn fill(&self, part: &mut Part<'_>, count: Count<'_>, rows: Range<usize>) {
-        let of_groups = count.wanted.iter().zip(&mut part.outputs);
+    fn fill(&self, part: &mut Part<'_>, task: Task<'_>, rows: Range<usize>) {
+        let of_groups = task.wanted.iter().zip(&mut part.outputs);
         for (wanted, output) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
             let per_group = wanted.statistic.per_group();
             for o in 0..self.outer {
@@ -252,38 +253,33 @@ struct Work<T: Value> {
 
 impl<T: Value> Work<T> {
     /// Room for blocks of `room` rows and groups of `most`, of `widest` columns.
-    fn with_room(
-        count: Count<'_>,
-        most: usize,
-        room: usize,
-        widest: usize,
-    ) -> Result<Self, Problem> {
+    fn with_room(task: Task<'_>, most: usize, room: usize, widest: usize) -> Result<Self, Problem> {
         let what = "the values of a group";
         let mut block: Vec<T> = try_vec(what, room.saturating_mul(widest))?;
         block.resize(room * widest, T::ZERO);
-        let mut made: Vec<Row<T>> = try_vec(what, count.wanted.len())?;
-        for wanted in count.wanted {
+        let mut made: Vec<Row<T>> = try_vec(what, task.wanted.len())?;
+        for wanted in task.wanted {
             let rows = results(wanted.statistic, most);
             made.push(Row::with_room(
-                wanted.statistic,
+                wanted.statistic.kind(T::COMPLEX),
                 rows.saturating_mul(widest),
             )?);
         }
         Ok(Self {
             block,
             made,
-            columns: ByColumn::with_room(count, most)?,
+            columns: ByColumn::with_room(task, most)?,
         })
     }
 
     /// Makes all wanted statistics of some rows of the block, which are those updates.
-    fn make(&mut self, count: Count<'_>, rows: Range<usize>, width: usize, updates: &[usize]) {
+    fn make(&mut self, task: Task<'_>, rows: Range<usize>, width: usize, updates: &[usize]) {
         let block = &self.block[rows.start * width..rows.end * width];
-        for (wanted, made) in count.wanted.iter().zip(&mut self.made) {
+        for (wanted, made) in task.wanted.iter().zip(&mut self.made) {
             made.begin(results(wanted.statistic, rows.len()) * width);
         }
         self.columns
-            .make(block, width, updates, count, &mut self.made);
+            .make(block, width, updates, task, &mut self.made);
     }
 }
 

@@ -3,19 +3,25 @@
 //! ```text
 //! for each column: copy its values, and those that are not NaN if NaN is skipped
 //!     if enough values count:
-//!         for each statistic: of the values that count, or of each value
+//!         for each statistic: of the values that task, or of each value
 //! ```
 
+use crate::aggregate::cumsum::run;
+use crate::aggregate::rank::ranks;
+use crate::aggregate::softmax::exponentials;
+use crate::aggregate::sort::{places as in_place, sort};
+use crate::aggregate::topk::top;
 use crate::error::Problem;
 use crate::group_stats::column::Column;
-use crate::group_stats::ordered::Room;
-use crate::group_stats::output::{Count, Results, Row};
-use crate::group_stats::statistics::{Statistic, Value};
+use crate::statistic::in_order::Room;
+use crate::statistic::output::{Results, Row, Task};
+use crate::statistic::value::Value;
+use crate::statistic::what::{Needs, Statistic, Way};
 
 /// Room for the values of a column.
 pub(crate) struct ByColumn<T: Value> {
     all: Column<T>,
-    /// Those that count, if NaN is skipped and there is one.
+    /// Those that task, if NaN is skipped and there is one.
     numbers: Column<T>,
     running: Column<T>,
 }
@@ -41,22 +47,26 @@ impl<T: Value> ByColumn<T> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub(crate) fn with_room(count: Count<'_>, most: usize) -> Result<Self, Problem> {
-        let room = |needs: fn(Statistic) -> bool| {
-            let needed = count.wanted.iter().any(|one| needs(one.statistic));
+    pub(crate) fn with_room(task: Task<'_>, most: usize) -> Result<Self, Problem> {
+        let room = |needed: fn(Statistic) -> bool| {
+            let needed = task.wanted.iter().any(|one| needed(one.statistic));
             if needed { most } else { 0 }
         };
         let all = Room {
             values: most,
-            places: room(needs_places),
-            keys: room(needs_keys),
-            pairs: room(needs_pairs),
+            places: room(|one| needs(one).places),
+            keys: room(|one| needs(one).keys),
+            pairs: room(|one| needs(one).pairs),
         };
         let running = Room {
             values: room(Statistic::is_of_each),
             ..Room::default()
         };
-        let numbers = if count.skip { all } else { Room::default() };
+        let numbers = if task.among.skip {
+            all
+        } else {
+            Room::default()
+        };
         Ok(Self {
             all: Column::with_room(all)?,
             numbers: Column::with_room(numbers)?,
@@ -70,15 +80,15 @@ impl<T: Value> ByColumn<T> {
         block: &[T],
         width: usize,
         updates: &[usize],
-        count: Count<'_>,
+        task: Task<'_>,
         made: &mut [Row<T>],
     ) {
-        let needed = count.wanted.iter().any(|one| needs_places(one.statistic));
+        let needed = task.wanted.iter().any(|one| needs(one.statistic).places);
         let places = if needed { updates } else { &[] };
         for i in 0..width {
             let values = block.iter().skip(i).step_by(width).copied();
             self.all.refill(values, places);
-            let skips = count.skip && self.all.values.iter().any(|value| value.nan());
+            let skips = task.among.skip && self.all.values.iter().any(|value| value.nan());
             if skips {
                 self.numbers.refill_without_nan(&self.all);
             }
@@ -87,17 +97,17 @@ impl<T: Value> ByColumn<T> {
                 false => &self.all,
             };
             let (enough, some) = (
-                counted.values.len() >= count.least,
+                counted.values.len() >= task.among.least,
                 !counted.values.is_empty(),
             );
             if !enough {
                 continue;
             }
             let place = Place { i, width };
-            for (wanted, made) in count.wanted.iter().zip(&mut *made) {
+            for (wanted, made) in task.wanted.iter().zip(&mut *made) {
                 let statistic = wanted.statistic;
                 if statistic.is_of_each() {
-                    self.of_each(statistic, count.skip, skips, place, made);
+                    self.of_each(statistic, task.among.skip, skips, place, made);
                 } else if some {
                     let counted = match skips {
                         true => &mut self.numbers,
@@ -126,14 +136,14 @@ impl<T: Value> ByColumn<T> {
         let left_out = |value: T| skip && value.nan();
         let set = &mut made.set;
         match (&mut made.numbers, statistic) {
-            (Results::Real(to), Statistic::Rank(ties)) => order.ranks(values, ties, |k, rank| {
+            (Results::Real(to), Statistic::Rank(ties)) => ranks(order, values, ties, |k, rank| {
                 if !left_out(values[k]) {
                     place.put(to, set, k, rank);
                 }
             }),
             (Results::Real(to), _) => {
                 let counted = if skips { &self.numbers } else { &self.all };
-                let (most, sum) = counted.exponentials();
+                let (most, sum) = exponentials(&counted.values);
                 let counts = |&(_, &value): &(usize, &T)| !left_out(value);
                 for (k, value) in self.all.values.iter().enumerate().filter(counts) {
                     let share = libm::exp(value.complex().re - most) / sum;
@@ -148,7 +158,7 @@ impl<T: Value> ByColumn<T> {
                 }
             }
             (Results::Whole(to), _) => {
-                for (k, from) in order.places(values).enumerate() {
+                for (k, from) in in_place(order, values).enumerate() {
                     place.put(to, set, k, places[from] as i64);
                 }
             }
@@ -177,44 +187,23 @@ impl<T: Value> ByColumn<T> {
         let running = &mut self.running;
         running.refill(values.iter().copied(), &[]);
         if let Statistic::Sort { reverse } = statistic {
-            order.sort(values, &mut running.values, reverse);
+            sort(order, values, &mut running.values, reverse);
             return 0;
         }
         // They have a result at NaN, too.
-        running.run(statistic, skip)
+        run(&mut running.values, statistic, skip)
     }
 }
 
-/// Whether a statistic tells where values are.
-fn needs_places(statistic: Statistic) -> bool {
-    matches!(statistic, Statistic::ArgSort | Statistic::ArgTop { .. })
+/// What a statistic needs of the values beside themselves.
+fn needs(statistic: Statistic) -> Needs {
+    match statistic.facts().way {
+        Way::Together(needs) => needs,
+        _ => Needs::NOTHING,
+    }
 }
 
-/// Whether a statistic brings values in order.
-fn needs_keys(statistic: Statistic) -> bool {
-    matches!(
-        statistic,
-        Statistic::Median
-            | Statistic::Quantile(..)
-            | Statistic::Mode
-            | Statistic::Unique
-            | Statistic::Sort { .. }
-    )
-}
-
-/// Whether a statistic brings values in order together with their places.
-fn needs_pairs(statistic: Statistic) -> bool {
-    matches!(
-        statistic,
-        Statistic::Sort { .. }
-            | Statistic::ArgSort
-            | Statistic::Rank(_)
-            | Statistic::Top { .. }
-            | Statistic::ArgTop { .. }
-    )
-}
-
-/// Puts the result of the values that count, of which there is one.
+/// Puts the result of the values that task, of which there is one.
 fn of_group<T: Value>(
     counted: &mut Column<T>,
     statistic: Statistic,
@@ -225,7 +214,7 @@ fn of_group<T: Value>(
     match (&mut made.numbers, statistic) {
         (Results::Same(to), Statistic::Top { count, largest }) => {
             let Column { values, order, .. } = counted;
-            for (k, from) in order.top(values, count, largest).enumerate() {
+            for (k, from) in top(order, values, count, largest).enumerate() {
                 place.put(to, set, k, values[from]);
             }
         }
@@ -235,7 +224,7 @@ fn of_group<T: Value>(
                 places,
                 order,
             } = counted;
-            for (k, from) in order.top(values, count, largest).enumerate() {
+            for (k, from) in top(order, values, count, largest).enumerate() {
                 place.put(to, set, k, places[from] as i64);
             }
         }

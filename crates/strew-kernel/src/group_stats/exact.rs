@@ -21,10 +21,11 @@ use crate::exact::number::Format;
 use crate::exact::planes::{PLANES, Planes};
 use crate::exact::quotient::Scaled;
 use crate::exact::sums::Exact;
-use crate::group_stats::cell::Cell;
-use crate::group_stats::output::{Results, Row, Summary};
 use crate::group_stats::records::{Block, Records, grow};
-use crate::group_stats::statistics::{ExactOf, Statistic, Value};
+use crate::statistic::cell::Cell;
+use crate::statistic::output::{Results, Row, Wanted};
+use crate::statistic::value::Value;
+use crate::statistic::what::{ExactOf, Statistic};
 use crate::tensor::spread::Spread;
 use crate::tensor::{DType, List, try_vec};
 use num_complex::Complex64;
@@ -380,7 +381,7 @@ impl<T: Value> Records<T> for ExactRecords {
         true
     }
 
-    fn starts_with_fill(&self, wanted: &Summary) -> bool {
+    fn starts_with_fill(&self, wanted: &Wanted) -> bool {
         let sum = matches!(
             wanted.statistic,
             Statistic::Exact(ExactOf::Sum | ExactOf::SumOfSquares, _)

@@ -13,10 +13,10 @@
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
-use crate::group_stats::output::{Count, Output};
-use crate::group_stats::statistics::Value;
 use crate::group_stats::stream::{Extent, Outputs, Stream, Work};
 use crate::group_stats::tables::Tables;
+use crate::statistic::output::{Output, Task};
+use crate::statistic::value::Value;
 use crate::tensor::DynTensor;
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub enum Division {
     /// for each value.
     Rows,
     /// In updates. As for rows, and no statistic may
-    /// [depend on the order](crate::group_stats::running::depends_on_order).
+    /// [depend on the order](crate::statistic::what::Statistic::depends_on_order).
     Updates,
 }
 
@@ -51,12 +51,12 @@ impl<T: Value> Stream<'_, T> {
     pub fn parts<'p>(
         &self,
         made: &'p mut [DynTensor],
-        count: Count<'p>,
+        task: Task<'p>,
         division: Division,
         most: usize,
     ) -> Result<Vec<Part<'p, T>>, Problem> {
         let updates = self.rows.updates();
-        let outputs = made.iter_mut().zip(count.wanted);
+        let outputs = made.iter_mut().zip(task.wanted);
         let mut rest: Vec<Output<'p>> = outputs
             .map(|(cells, wanted)| Output::of(cells, wanted))
             .collect();
@@ -85,7 +85,7 @@ impl<T: Value> Stream<'_, T> {
             let columns = part.outer.len().saturating_mul(self.inner);
             let (own, others) = rest
                 .into_iter()
-                .zip(count.wanted)
+                .zip(task.wanted)
                 .map(|(output, wanted)| {
                     let each = wanted.statistic.is_of_each();
                     let rows = if each {
@@ -98,27 +98,27 @@ impl<T: Value> Stream<'_, T> {
                 .unzip();
             rest = others;
             let records = part.extent.rows.len().saturating_mul(self.inner);
-            part.results = Some(Outputs::new(own, count, records)?);
+            part.results = Some(Outputs::new(own, task, records)?);
             parts.push(part);
         }
         Ok(parts)
     }
 
     /// Computes a part. False if an update [has no
-    /// row](crate::group_stats::read::ReadRows::read_rows): then the outputs hold anything.
+    /// row](crate::statistic::read::ReadRows::read_rows): then the outputs hold anything.
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub fn make_part(&self, part: &mut Part<'_, T>, count: Count<'_>) -> Result<bool, Problem> {
+    pub fn make_part(&self, part: &mut Part<'_, T>, task: Task<'_>) -> Result<bool, Problem> {
         let _floats = DefaultFloats::enter();
         let mut work = Work::new(self.inner)?;
         if part.outer.is_empty() || self.inner == 0 {
             return Ok(self.all_have_rows(&mut work));
         }
         let cells = part.extent.rows.len().saturating_mul(self.inner);
-        let mut tables = Tables::without_presence(count, cells)?;
+        let mut tables = Tables::without_presence(task, cells)?;
         let whole = part.extent.rows == (0..self.size);
-        let each = count
+        let each = task
             .wanted
             .iter()
             .any(|wanted| wanted.statistic.is_of_each());
@@ -130,15 +130,16 @@ impl<T: Value> Stream<'_, T> {
             }
             let at = (outer - part.outer.start) * self.rows.updates();
             let results = &mut part.results;
-            let mut read = self.each_block(outer, &part.extent, count.skip, &mut work, |block| {
-                if let Some(results) = results {
-                    results.write(block, (at + block.first) * self.inner);
-                }
-                tables.join(block)
-            });
+            let mut read =
+                self.each_block(outer, &part.extent, task.among.skip, &mut work, |block| {
+                    if let Some(results) = results {
+                        results.write(block, (at + block.first) * self.inner);
+                    }
+                    tables.join(block)
+                });
             tables.check()?;
             if read && tables.must_count_presence(cells)? {
-                read = self.each_block(outer, &part.extent, count.skip, &mut work, |block| {
+                read = self.each_block(outer, &part.extent, task.among.skip, &mut work, |block| {
                     tables.join_presence(block)
                 });
             }
@@ -147,7 +148,7 @@ impl<T: Value> Stream<'_, T> {
             }
             if let Some(results) = &mut part.results {
                 let first = (outer - part.outer.start) * cells;
-                tables.finish_all(count, &mut results.outputs, first..first + cells)?;
+                tables.finish_all(task, &mut results.outputs, first..first + cells)?;
             }
         }
         part.tables = part.results.is_none().then_some(tables);
@@ -162,7 +163,7 @@ impl<T: Value> Stream<'_, T> {
         &self,
         records: impl IntoIterator<Item = Records<T>>,
         made: &mut [DynTensor],
-        count: Count<'_>,
+        task: Task<'_>,
     ) -> Result<(), Problem> {
         let merged = records.into_iter().reduce(|mut merged, other| {
             merged.0.merge(&other.0);
@@ -172,11 +173,11 @@ impl<T: Value> Stream<'_, T> {
             return Ok(());
         };
         tables.check()?;
-        let outputs = made.iter_mut().zip(count.wanted);
+        let outputs = made.iter_mut().zip(task.wanted);
         let mut outputs: Vec<Output<'_>> = outputs
             .map(|(cells, wanted)| Output::of(cells, wanted))
             .collect();
-        tables.finish_all(count, &mut outputs, 0..self.size * self.inner)
+        tables.finish_all(task, &mut outputs, 0..self.size * self.inner)
     }
 
     /// At most `most` ranges of rows, each with about as many updates, by a sample of them.
@@ -222,16 +223,16 @@ fn evenly(len: usize, most: usize) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::{Division, Part};
+    use crate::aggregate::tests::of_values;
     use crate::group_stats::blocks::GroupStats;
-    use crate::group_stats::moments::of_values;
-    use crate::group_stats::output::{Count, Output, Results, Row, Summary};
-    use crate::group_stats::read::ReadValues;
-    use crate::group_stats::running::depends_on_order;
-    use crate::group_stats::statistics::{Statistic, Value};
-    use crate::group_stats::stream::{Stream, is_streamed};
+    use crate::group_stats::stream::Stream;
     use crate::groups::csr::Csr;
     use crate::groups::row_ids::{Facts, RowIds};
     use crate::ops::order::beats;
+    use crate::statistic::output::{Among, Output, Results, Row, Task, Wanted};
+    use crate::statistic::read::ReadValues;
+    use crate::statistic::value::Value;
+    use crate::statistic::what::Statistic;
     use crate::tensor::{DType, DynTensor};
 
     const ALL: [Statistic; 25] = [
@@ -333,8 +334,8 @@ mod tests {
     }
 
     /// Writes a result, or the fill value.
-    fn write<T: Value>(to: &mut DynTensor, wanted: &Summary, cell: usize, made: Option<Made<T>>) {
-        let mut row = Row::<T>::with_room(wanted.statistic, 1).unwrap();
+    fn write<T: Value>(to: &mut DynTensor, wanted: &Wanted, cell: usize, made: Option<Made<T>>) {
+        let mut row = Row::<T>::with_room(wanted.statistic.kind(T::COMPLEX), 1).unwrap();
         row.begin(1);
         row.set[0] = made.is_some();
         match (&mut row.numbers, made) {
@@ -372,23 +373,22 @@ mod tests {
                 .collect();
             let values = Stored(values);
             let (skip, least) = (round % 2 == 0, round % 3);
-            let wanted = ALL.iter().map(|&statistic| Summary {
+            let wanted = ALL.iter().map(|&statistic| Wanted {
                 statistic,
                 fill: DynTensor::filled(DType::F64, &[1], &[fill; 8]).unwrap(),
             });
-            let all: Vec<Summary> = wanted
-                .filter(|wanted| is_streamed(wanted.statistic, skip || least > 1))
+            let all: Vec<Wanted> = wanted
+                .filter(|wanted| wanted.statistic.is_streamed(skip || least > 1))
                 .collect();
-            let wanted: Vec<&Summary> = all.iter().collect();
-            let cells = |wanted: &&Summary| {
+            let wanted: Vec<&Wanted> = all.iter().collect();
+            let cells = |wanted: &&Wanted| {
                 let each = wanted.statistic.is_of_each();
                 let rows = if each { updates } else { size };
                 wanted.cells([outer, rows, inner]).unwrap()
             };
-            let count = Count {
+            let task = Task {
                 wanted: &wanted,
-                skip,
-                least,
+                among: Among { skip, least },
             };
             let mut found: Vec<DynTensor> = wanted.iter().map(cells).collect();
             let stream = Stream {
@@ -398,13 +398,13 @@ mod tests {
                 outer,
                 inner,
             };
-            make(&stream, count, Division::Outer, 1, &mut found);
+            make(&stream, task, Division::Outer, 1, &mut found);
             for division in [Division::Outer, Division::Rows, Division::Updates] {
-                in_parts(&stream, count, division, &found);
+                in_parts(&stream, task, division, &found);
             }
             let groups = Csr::new(&rows, size, Facts::of(&rows, size)).unwrap();
             let of_each = wanted.iter().copied();
-            let of_each: Vec<&Summary> = of_each
+            let of_each: Vec<&Wanted> = of_each
                 .filter(|wanted| wanted.statistic.is_of_each())
                 .collect();
             let mut expected: Vec<DynTensor> = wanted.iter().map(cells).collect();
@@ -415,12 +415,12 @@ mod tests {
                 outer,
                 inner,
             };
-            let count = Count {
+            let task = Task {
                 wanted: &of_each,
-                ..count
+                ..task
             };
             for part in columns.parts(&mut each, &of_each, 1) {
-                columns.make(part, count).unwrap();
+                columns.make(part, task).unwrap();
             }
             let mut each = each.into_iter();
             for (expected, wanted) in expected.iter_mut().zip(&wanted) {
@@ -458,24 +458,24 @@ mod tests {
     /// Computes statistics in parts, one after the other.
     fn make<T: Value>(
         stream: &Stream<'_, T>,
-        count: Count<'_>,
+        task: Task<'_>,
         division: Division,
         most: usize,
         made: &mut [DynTensor],
     ) {
-        let parts = stream.parts(made, count, division, most).unwrap();
+        let parts = stream.parts(made, task, division, most).unwrap();
         let make = |mut part: Part<'_, T>| {
-            assert!(stream.make_part(&mut part, count).unwrap());
+            assert!(stream.make_part(&mut part, task).unwrap());
             part.into_records()
         };
         let records: Vec<_> = parts.into_iter().filter_map(make).collect();
-        stream.merge(records, made, count).unwrap();
+        stream.merge(records, made, task).unwrap();
     }
 
     /// Computes the statistics that a division allows in parts, and compares their bytes.
     fn in_parts<T: Value>(
         stream: &Stream<'_, T>,
-        count: Count<'_>,
+        task: Task<'_>,
         division: Division,
         expected: &[DynTensor],
     ) {
@@ -485,19 +485,19 @@ mod tests {
         let allowed = |statistic: Statistic| match division {
             Division::Outer => true,
             Division::Rows => !statistic.is_of_each(),
-            Division::Updates => !statistic.is_of_each() && !depends_on_order::<T>(statistic),
+            Division::Updates => !statistic.is_of_each() && !statistic.depends_on_order::<T>(),
         };
-        let pairs = count.wanted.iter().copied().zip(expected);
-        let (wanted, expected): (Vec<&Summary>, Vec<&DynTensor>) = pairs
+        let pairs = task.wanted.iter().copied().zip(expected);
+        let (wanted, expected): (Vec<&Wanted>, Vec<&DynTensor>) = pairs
             .filter(|(wanted, _)| allowed(wanted.statistic))
             .unzip();
-        let count = Count {
+        let task = Task {
             wanted: &wanted,
-            ..count
+            ..task
         };
         let empty = |all: &&DynTensor| DynTensor::zeros(all.dtype(), all.shape()).unwrap();
         let mut found: Vec<DynTensor> = expected.iter().map(empty).collect();
-        make(stream, count, division, 3, &mut found);
+        make(stream, task, division, 3, &mut found);
         for ((wanted, found), expected) in wanted.iter().zip(&found).zip(expected) {
             let what = format!("{division:?}, {:?}", wanted.statistic);
             assert_eq!(found.as_bytes(), expected.as_bytes(), "{what}");

@@ -1,14 +1,13 @@
 //! Records of all groups: one table of records for each kind of statistic.
 
+use crate::aggregate::WithFold;
 use crate::error::Problem;
 use crate::exact::number::Format;
-use crate::group_stats::cell::Cell;
-use crate::group_stats::moments::{Powers, Variance};
-use crate::group_stats::output::{Row, Summary};
-use crate::group_stats::running::{
-    All, AllNan, Any, AnyNan, Arg, Count, End, Fold, Len, Max, Mean, Min, Prod, Sum, SumOfSquares,
-};
-use crate::group_stats::statistics::{ExactOf, Statistic, Value};
+use crate::statistic::cell::Cell;
+use crate::statistic::fold::Fold;
+use crate::statistic::output::{Row, Wanted};
+use crate::statistic::value::Value;
+use crate::statistic::what::{ExactOf, Statistic};
 use crate::tensor::List;
 use crate::tensor::spread::Spread;
 use std::any::Any as Erased;
@@ -63,7 +62,7 @@ pub(crate) trait Records<T: Value>: Erased + Send + Sync {
     /// Whether a record may be that of a group without values.
     fn may_lack_values(&self) -> bool;
     /// Whether a group without values has the bytes of the fill value.
-    fn starts_with_fill(&self, wanted: &Summary) -> bool;
+    fn starts_with_fill(&self, wanted: &Wanted) -> bool;
     /// Bytes that a record takes at least where it is written.
     fn bytes(&self) -> usize;
     /// Bytes that the records take in memory.
@@ -143,8 +142,8 @@ impl<T: Value, F: Fold<T>> Records<T> for Of<T, F> {
         self.cells.contains(&F::START)
     }
 
-    fn starts_with_fill(&self, wanted: &Summary) -> bool {
-        let Ok(mut row) = Row::<T>::with_room(wanted.statistic, 1) else {
+    fn starts_with_fill(&self, wanted: &Wanted) -> bool {
+        let Ok(mut row) = Row::<T>::with_room(wanted.statistic.kind(T::COMPLEX), 1) else {
             return false;
         };
         row.begin(1);
@@ -284,30 +283,16 @@ pub(crate) fn records_of<T: Value>(
     statistic: Statistic,
     cells: usize,
 ) -> Result<Option<Box<dyn Records<T>>>, Problem> {
-    macro_rules! of {
-        ($fold:ty) => {
-            Some(Box::new(Of::<T, $fold>::new(cells)?))
-        };
+    statistic.with_fold(New(cells)).transpose()
+}
+
+/// Records of that many groups without values.
+struct New(usize);
+
+impl<T: Value> WithFold<T> for New {
+    type Made = Result<Box<dyn Records<T>>, Problem>;
+
+    fn with<F: Fold<T>>(self) -> Self::Made {
+        Ok(Box::new(Of::<T, F>::new(self.0)?))
     }
-    Ok(match statistic {
-        Statistic::Sum => of!(Sum),
-        Statistic::Prod => of!(Prod),
-        Statistic::SumOfSquares => of!(SumOfSquares),
-        Statistic::Mean => of!(Mean),
-        Statistic::Var { .. } => of!(Variance),
-        Statistic::Skew => of!(Powers),
-        Statistic::Min => of!(Min),
-        Statistic::Max => of!(Max),
-        Statistic::First => of!(End<false>),
-        Statistic::Last => of!(End<true>),
-        Statistic::Len => of!(Len),
-        Statistic::Count => of!(Count),
-        Statistic::ArgMin => of!(Arg<false>),
-        Statistic::ArgMax => of!(Arg<true>),
-        Statistic::Any => of!(Any),
-        Statistic::All => of!(All),
-        Statistic::AnyNan => of!(AnyNan),
-        Statistic::AllNan => of!(AllNan),
-        _ => None,
-    })
 }

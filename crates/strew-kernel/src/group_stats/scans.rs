@@ -1,53 +1,13 @@
 //! Statistics of each value: running results, written where the value is.
 
+use crate::aggregate::WithScan;
 use crate::error::Problem;
-use crate::group_stats::output::{Output, Results, Row};
 use crate::group_stats::records::{BLOCK, Block};
-use crate::group_stats::statistics::{Statistic, Value};
+use crate::statistic::fold::Scan;
+use crate::statistic::output::{Output, Results, Row};
+use crate::statistic::value::Value;
+use crate::statistic::what::Statistic;
 use crate::tensor::try_vec;
-
-/// A statistic of each value as a running record of its group.
-trait Scan<T: Value>: 'static {
-    type Cell: Copy + Send;
-    /// The record of a group without values.
-    const START: Self::Cell;
-    /// Joins a value, and gives the result so far.
-    fn join(cell: &mut Self::Cell, value: T) -> T;
-}
-
-macro_rules! scans {
-    ($($(#[$about:meta])* $name:ident, |$so_far:ident, $value:ident| $join:expr;)*) => {$(
-        $(#[$about])*
-        struct $name;
-
-        impl<T: Value> Scan<T> for $name {
-            type Cell = Option<T>;
-            const START: Option<T> = None;
-
-            #[inline(always)]
-            fn join(cell: &mut Option<T>, $value: T) -> T {
-                // The first value is not joined, so that -0.0 stays.
-                let made = match *cell {
-                    Some($so_far) => $join,
-                    None => $value,
-                };
-                *cell = Some(made);
-                made
-            }
-        }
-    )*};
-}
-
-scans! {
-    /// The sum so far.
-    CumSum, |sum, value| sum.add(value);
-    /// The product so far.
-    CumProd, |product, value| product.mul(value);
-    /// The smallest so far.
-    CumMin, |least, value| least.lesser(value);
-    /// The largest so far.
-    CumMax, |most, value| most.greater(value);
-}
 
 /// Records of a statistic of each value.
 pub(crate) trait Scans<T: Value>: Send {
@@ -68,7 +28,7 @@ impl<T: Value, S: Scan<T>> ScanOf<T, S> {
         all.resize(cells, S::START);
         Ok(Self {
             cells: all,
-            row: Row::with_room(statistic, BLOCK)?,
+            row: Row::with_room(statistic.kind(T::COMPLEX), BLOCK)?,
         })
     }
 }
@@ -117,16 +77,19 @@ pub(crate) fn scan_of<T: Value>(
     statistic: Statistic,
     cells: usize,
 ) -> Result<Option<Box<dyn Scans<T>>>, Problem> {
-    macro_rules! of {
-        ($scan:ty) => {
-            Some(Box::new(ScanOf::<T, $scan>::new(statistic, cells)?))
-        };
+    statistic.with_scan(New { statistic, cells }).transpose()
+}
+
+/// Records of that many groups without values.
+struct New {
+    statistic: Statistic,
+    cells: usize,
+}
+
+impl<T: Value> WithScan<T> for New {
+    type Made = Result<Box<dyn Scans<T>>, Problem>;
+
+    fn with<S: Scan<T>>(self) -> Self::Made {
+        Ok(Box::new(ScanOf::<T, S>::new(self.statistic, self.cells)?))
     }
-    Ok(match statistic {
-        Statistic::CumSum => of!(CumSum),
-        Statistic::CumProd => of!(CumProd),
-        Statistic::CumMin => of!(CumMin),
-        Statistic::CumMax => of!(CumMax),
-        _ => None,
-    })
 }

@@ -11,16 +11,16 @@
 //!
 //! Cost: a group takes as many bytes as its records have. Joining costs what one pass costs.
 //!
-//! [`depends_on_order`]: crate::group_stats::running::depends_on_order
+//! [`depends_on_order`]: crate::statistic::what::Statistic::depends_on_order
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
-use crate::group_stats::output::{Count, Output, Summary};
-use crate::group_stats::read::{ReadRows, ReadValues};
 use crate::group_stats::records::Block;
-use crate::group_stats::statistics::Value;
 use crate::group_stats::stream::{Stream, Work};
 use crate::group_stats::tables::Tables;
+use crate::statistic::output::{Among, Output, Task, Wanted};
+use crate::statistic::read::{ReadRows, ReadValues};
+use crate::statistic::value::Value;
 use crate::tensor::DynTensor;
 use crate::tensor::spread::Spread;
 
@@ -28,23 +28,19 @@ use crate::tensor::spread::Spread;
 #[derive(Debug)]
 pub struct Kept {
     /// All of them have a result for each group.
-    pub wanted: Vec<Summary>,
-    /// NaN is skipped.
-    pub skip: bool,
-    /// Minimum number of values for a result.
-    pub least: usize,
+    pub wanted: Vec<Wanted>,
+    pub among: Among,
     /// Columns of a row.
     pub inner: usize,
 }
 
 impl Kept {
-    /// Calls a function with what is counted.
-    fn count<R>(&self, with: impl FnOnce(Count<'_>) -> R) -> R {
-        let wanted: Vec<&Summary> = self.wanted.iter().collect();
-        with(Count {
+    /// Calls a function with what is to be computed.
+    fn task<R>(&self, with: impl FnOnce(Task<'_>) -> R) -> R {
+        let wanted: Vec<&Wanted> = self.wanted.iter().collect();
+        with(Task {
             wanted: &wanted,
-            skip: self.skip,
-            least: self.least,
+            among: self.among,
         })
     }
 }
@@ -70,7 +66,7 @@ impl<T: Value> State<T> {
     /// [`Problem::Memory`].
     pub fn new(kept: &Kept) -> Result<Self, Problem> {
         Ok(Self {
-            tables: kept.count(|count| Tables::new(count, 0))?,
+            tables: kept.task(|task| Tables::new(task, 0))?,
             rows: 0,
         })
     }
@@ -111,7 +107,7 @@ impl<T: Value> State<T> {
         };
         if kept.inner > 0 {
             let tables = &mut self.tables;
-            stream.each_block(0, &stream.whole(), kept.skip, &mut work, |block| {
+            stream.each_block(0, &stream.whole(), kept.among.skip, &mut work, |block| {
                 tables.join(&Block {
                     first: chunk.start.saturating_add(block.first),
                     ..*block
@@ -158,12 +154,12 @@ impl<T: Value> State<T> {
     pub fn finish(&self, kept: &Kept) -> Result<Vec<DynTensor>, Problem> {
         self.tables.check()?;
         let cells = self.rows * kept.inner;
-        kept.count(|count| {
+        kept.task(|task| {
             let mut made = Vec::with_capacity(kept.wanted.len());
             for (number, wanted) in kept.wanted.iter().enumerate() {
                 let mut results = wanted.cells([1, self.rows, kept.inner])?;
                 let mut output = Output::of(&mut results, wanted);
-                self.tables.finish(count, number, &mut output, 0..cells)?;
+                self.tables.finish(task, number, &mut output, 0..cells)?;
                 made.push(results);
             }
             Ok(made)

@@ -13,15 +13,15 @@
 //! statistic reads and writes one record per value. No group is listed. Values that are computed in
 //! their own type are not copied, and row numbers may come straight from an index, a block at a
 //! time. Threads take [parts](crate::group_stats::parts) of the work. It is used for statistics that
-//! are running records (`running`, `moments`, `scans`); the others are computed
+//! are running records; the others are computed
 //! [group by group](crate::group_stats::blocks).
 
 use crate::error::Problem;
-use crate::group_stats::output::{Count, Output};
-use crate::group_stats::read::{ReadRows, ReadValues, Rows};
 use crate::group_stats::records::{BLOCK, Block};
 use crate::group_stats::scans::{Scans, scan_of};
-use crate::group_stats::statistics::{Statistic, Value};
+use crate::statistic::output::{Output, Task};
+use crate::statistic::read::{ReadRows, ReadValues, Rows};
+use crate::statistic::value::Value;
 use crate::tensor::try_vec;
 use std::ops::Range;
 
@@ -33,31 +33,6 @@ pub struct Stream<'s, T> {
     pub values: &'s dyn ReadValues<T>,
     pub outer: usize,
     pub inner: usize,
-}
-
-/// Whether a statistic is computed here.
-///
-/// `few`: groups of few values, or of NaN only, may have no results, and NaN may be skipped. What
-/// has a result for each value must know that before it begins.
-pub fn is_streamed(statistic: Statistic, few: bool) -> bool {
-    match statistic {
-        Statistic::CumSum | Statistic::CumProd | Statistic::CumMin | Statistic::CumMax => !few,
-        Statistic::Median
-        | Statistic::Quantile(..)
-        | Statistic::Mode
-        | Statistic::Unique
-        | Statistic::LogSumExp
-        | Statistic::Softmax
-        | Statistic::Sort { .. }
-        | Statistic::ArgSort
-        | Statistic::Rank(_)
-        | Statistic::CumCount
-        | Statistic::Shift(_)
-        | Statistic::Nth(_)
-        | Statistic::Top { .. }
-        | Statistic::ArgTop { .. } => false,
-        _ => true,
-    }
 }
 
 /// Consecutive updates of some rows.
@@ -194,12 +169,12 @@ pub(crate) struct Outputs<'o, T: Value> {
 impl<'o, T: Value> Outputs<'o, T> {
     pub(crate) fn new(
         outputs: Vec<Output<'o>>,
-        count: Count<'_>,
+        task: Task<'_>,
         cells: usize,
     ) -> Result<Self, Problem> {
-        let scans = Vec::with_capacity(count.wanted.len());
+        let scans = Vec::with_capacity(task.wanted.len());
         let mut all = Self { outputs, scans };
-        for (wanted, output) in count.wanted.iter().zip(&mut all.outputs) {
+        for (wanted, output) in task.wanted.iter().zip(&mut all.outputs) {
             let scan = scan_of::<T>(wanted.statistic, cells)?;
             if scan.is_some() {
                 output.fill(0..output.len());

@@ -1,11 +1,12 @@
 //! The tables of records of all wanted statistics with a result for each group.
 
+use crate::aggregate::len::{Len, Present};
 use crate::error::Problem;
 use crate::group_stats::exact::{ExactRecords, Parts};
-use crate::group_stats::output::{Count, Output, Row, Summary};
 use crate::group_stats::records::{Block, Of, Records, kept, records_of};
-use crate::group_stats::running::{Len, Present};
-use crate::group_stats::statistics::{ExactOf, Statistic, Value};
+use crate::statistic::output::{Output, Row, Task, Wanted};
+use crate::statistic::value::Value;
+use crate::statistic::what::{ExactOf, Statistic};
 use crate::tensor::spread::Spread;
 use std::ops::Range;
 
@@ -30,8 +31,8 @@ impl<T: Value> Tables<T> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub(crate) fn new(count: Count<'_>, cells: usize) -> Result<Self, Problem> {
-        let mut made = Self::without_presence(count, cells)?;
+    pub(crate) fn new(task: Task<'_>, cells: usize) -> Result<Self, Problem> {
+        let mut made = Self::without_presence(task, cells)?;
         made.count_presence(cells)?;
         Ok(made)
     }
@@ -41,7 +42,7 @@ impl<T: Value> Tables<T> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub(crate) fn without_presence(count: Count<'_>, cells: usize) -> Result<Self, Problem> {
+    pub(crate) fn without_presence(task: Task<'_>, cells: usize) -> Result<Self, Problem> {
         let mut kinds: Vec<Statistic> = Vec::new();
         let mut made = Self {
             tables: Vec::new(),
@@ -49,9 +50,9 @@ impl<T: Value> Tables<T> {
             unlike_fill: Vec::new(),
             counts: Counts::Unused,
         };
-        let exact = count.wanted.iter().filter_map(|wanted| exact_of(wanted));
+        let exact = task.wanted.iter().filter_map(|wanted| exact_of(wanted));
         let exact = exact.map(Parts::of).reduce(Parts::and).unwrap_or_default();
-        for wanted in count.wanted {
+        for wanted in task.wanted {
             let kind = kept(wanted.statistic);
             let known = kinds.iter().position(|&known| known == kind);
             let table = match known {
@@ -72,7 +73,7 @@ impl<T: Value> Tables<T> {
             made.unlike_fill.extend(table.filter(unlike_fill));
             made.of.push(table);
         }
-        if count.least > 1 {
+        if task.among.least > 1 {
             made.counts = Counts::Each(Of::new(cells)?);
         }
         Ok(made)
@@ -183,12 +184,12 @@ impl<T: Value> Tables<T> {
     /// [`Problem::Memory`].
     pub(crate) fn finish_all(
         &self,
-        count: Count<'_>,
+        task: Task<'_>,
         outputs: &mut [Output<'_>],
         cells: Range<usize>,
     ) -> Result<(), Problem> {
         let mut outputs = outputs.iter_mut().enumerate();
-        outputs.try_for_each(|(number, output)| self.finish(count, number, output, cells.clone()))
+        outputs.try_for_each(|(number, output)| self.finish(task, number, output, cells.clone()))
     }
 
     /// Writes the results of one wanted statistic of consecutive groups, the first `cells.len()`,
@@ -198,7 +199,7 @@ impl<T: Value> Tables<T> {
     /// [`Problem::Memory`].
     pub(crate) fn finish(
         &self,
-        count: Count<'_>,
+        task: Task<'_>,
         number: usize,
         output: &mut Output<'_>,
         cells: Range<usize>,
@@ -206,12 +207,12 @@ impl<T: Value> Tables<T> {
         let Some(table) = self.of[number] else {
             return Ok(());
         };
-        let statistic = count.wanted[number].statistic;
-        let mut row = Row::<T>::with_room(statistic, CELLS)?;
+        let statistic = task.wanted[number].statistic;
+        let mut row = Row::<T>::with_room(statistic.kind(T::COMPLEX), CELLS)?;
         for from in (0..cells.len()).step_by(CELLS) {
             let len = CELLS.min(cells.len() - from);
             row.begin(len);
-            self.counts.have(count.least, from, &mut row.set);
+            self.counts.have(task.among.least, from, &mut row.set);
             self.tables[table].finish(statistic, from, &mut row);
             output.write(&row, 0..len, cells.start + from);
         }
@@ -244,7 +245,7 @@ impl<T: Value> Tables<T> {
 }
 
 /// The exact statistic that is wanted, if it is one.
-fn exact_of(wanted: &Summary) -> Option<ExactOf> {
+fn exact_of(wanted: &Wanted) -> Option<ExactOf> {
     match wanted.statistic {
         Statistic::Exact(of, _) => Some(of),
         _ => None,

@@ -13,11 +13,11 @@ use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::context::Context;
 use strew_engine::describe::Output;
 use strew_engine::describe::bounds::Bounds;
-use strew_engine::plan::statistics::{Among, Groups, Numbers};
+use strew_engine::plan::statistics::{Groups, Numbers};
 use strew_kernel::error::{Class, Problem};
-use strew_kernel::group_stats::output::Summary;
-use strew_kernel::group_stats::statistics::Statistic;
 use strew_kernel::ops::cast::converted;
+use strew_kernel::statistic::output::{Among, Wanted};
+use strew_kernel::statistic::what::Statistic;
 use strew_kernel::tensor::{DType, Dims, Held};
 
 const NAME: &str = "numpy_groupies.aggregate";
@@ -338,7 +338,7 @@ struct Aggregated<'a> {
     /// How many groups there are, and their shape.
     size: usize,
     shape: Dims,
-    wanted: Summary,
+    wanted: Wanted,
     skip: bool,
 }
 
@@ -376,7 +376,7 @@ fn describe<'a>(
         shape.remove(axis);
         shape.insert_many(axis, sizes);
     }
-    let wanted = Summary {
+    let wanted = Wanted {
         statistic: func.statistic,
         fill,
     };

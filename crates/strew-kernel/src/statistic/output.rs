@@ -2,31 +2,38 @@
 //! converted to the type of the output when they are written.
 
 use crate::error::Problem;
-use crate::group_stats::read::Rows;
-use crate::group_stats::statistics::{Kind, Statistic, Value};
 use crate::ops::cast::convert_into;
+use crate::statistic::read::Rows;
+use crate::statistic::value::Value;
+use crate::statistic::what::{Kind, Statistic};
 use crate::tensor::{DType, DynTensor, try_vec};
 use std::ops::Range;
 
 /// A statistic to compute for each group, and its fill value.
 #[derive(Debug)]
-pub struct Summary {
+pub struct Wanted {
     pub statistic: Statistic,
     /// The value of a cell without a result: one element of the output's type.
     pub fill: DynTensor,
 }
 
-/// Which statistics to compute, and which values count.
-#[derive(Clone, Copy)]
-pub struct Count<'w> {
-    pub wanted: &'w [&'w Summary],
-    /// NaN is skipped.
+/// Which values count.
+#[derive(Clone, Copy, Debug)]
+pub struct Among {
+    /// NaN does not.
     pub skip: bool,
-    /// Minimum number of values for a result.
+    /// Of fewer values than this nothing is made.
     pub least: usize,
 }
 
-impl Summary {
+/// What to compute, and of which values.
+#[derive(Clone, Copy)]
+pub struct Task<'w> {
+    pub wanted: &'w [&'w Wanted],
+    pub among: Among,
+}
+
+impl Wanted {
     /// Cells for results, all 0.
     ///
     /// # Errors
@@ -47,8 +54,8 @@ pub(crate) struct Output<'s> {
 }
 
 impl<'s> Output<'s> {
-    /// All of [`Summary::cells`].
-    pub(crate) fn of(cells: &'s mut DynTensor, wanted: &'s Summary) -> Self {
+    /// All of [`Wanted::cells`].
+    pub(crate) fn of(cells: &'s mut DynTensor, wanted: &'s Wanted) -> Self {
         Self {
             cells: cells.as_bytes_mut(),
             fill: &wanted.fill,
@@ -141,14 +148,14 @@ pub(crate) enum Results<T> {
 }
 
 impl<T: Value> Row<T> {
-    /// Room for `most` results of a statistic.
+    /// Room for `most` results of a kind.
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub(crate) fn with_room(statistic: Statistic, most: usize) -> Result<Self, Problem> {
+    pub(crate) fn with_room(kind: Kind, most: usize) -> Result<Self, Problem> {
         let what = "the results of a group";
         Ok(Self {
-            numbers: match statistic.kind(T::COMPLEX) {
+            numbers: match kind {
                 Kind::Same | Kind::Each => Results::Same(try_vec(what, most)?),
                 Kind::Real | Kind::EachReal => Results::Real(try_vec(what, most)?),
                 Kind::Whole | Kind::EachWhole => Results::Whole(try_vec(what, most)?),
