@@ -53,7 +53,7 @@ def prepare(workload: Workload, folder: Path) -> dict[str, str]:
 
     files: dict[str, str] = {}
     limits = (w.cells,) if w.form in ("flat", "rows", "edges", "gather") else w.shape
-    index = (w.index, w.index_shape, limits, w.dim, w.seed)
+    index = (w.index, w.index_shape, limits, w.dim, w.seed, w.mode, w.outside)
     src = (w.reduce, w.values, w.dtype, w.src_shape, w.seed)
     if w.form != "slice":
         files["index"] = keep("index", lambda: _index(w, limits), *index)
@@ -128,6 +128,9 @@ def _index(w: Workload, limits: tuple[int, ...], stream: int = 0) -> np.ndarray:
     if w.index == "zipf":
         return zipf(rng, w.updates, cells)
     index = rng.integers(0, cells, w.updates, np.int64)
+    if w.outside:
+        # Beyond the cells, or counted from their end.
+        index[rng.random(w.updates) < w.outside] += -cells if w.mode == "wrap" else cells
     return np.sort(index) if w.index == "sorted" else index
 
 

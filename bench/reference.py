@@ -65,6 +65,11 @@ def _last(flat: np.ndarray, src: np.ndarray, cells: int) -> np.ndarray:
 
 def _reduced(w: Workload, arrays: dict[str, np.ndarray]) -> np.ndarray:
     index, src = arrays["index"], arrays["src"]
+    if w.mode == "wrap":
+        index = index % w.cells
+    elif w.outside:
+        kept = index < w.cells
+        index, src = index[kept], src[kept]
     cells = int(np.prod(w.out_shape))
     if w.form == "elements":
         # The number of the cell that each element goes to.
@@ -76,7 +81,7 @@ def _reduced(w: Workload, arrays: dict[str, np.ndarray]) -> np.ndarray:
                 flat += (np.arange(w.shape[axis]) * stride).reshape(shape)
         out = _columns(w, flat.reshape(-1), src.reshape(-1, 1), cells)
     else:
-        out = _columns(w, index, src.reshape(w.updates, -1), w.cells)
+        out = _columns(w, index, src.reshape(len(index), -1), w.cells)
     out = out.reshape(w.out_shape)
     if not w.has_input:
         return out

@@ -21,6 +21,7 @@ _CHOICES = {
     "form": ("flat", "rows", "elements", "nd", "slice", "edges", "gather"),
     "reduce": ("sum", "mean", "amax", "prod", "assign", "count"),
     "index": ("", "uniform", "zipf", "sorted", "unique"),
+    "mode": ("", "drop", "wrap", "clip", "ignore"),
     "values": ("exact", "near-one", "distinct"),
     "timed": ("forward", "backward", "both"),
 }
@@ -56,6 +57,8 @@ class Workload:
     shape: tuple[int, ...] = ()
     dim: int = 0
     index: str = ""
+    mode: str = ""
+    outside: float = 0.0
     start: tuple[int, ...] = ()
     stop: tuple[int, ...] = ()
     step: tuple[int, ...] = ()

@@ -39,10 +39,11 @@ def spellings(problem: Problem) -> list[Spelling]:
 
     def from_zeros(index, src):
         out = jnp.zeros(w.out_shape, src.dtype)
-        return getattr(out.at[_where(w, index)], method)(src)
+        mode = {"mode": w.mode} if w.mode else {}
+        return getattr(out.at[_where(w, index)], method)(src, **mode)
 
     found = [_spelling(f"at[].{method}", jax.jit(from_zeros), index, src)]
-    if w.reduce == "sum" and w.form in ("flat", "rows"):
+    if w.reduce == "sum" and w.form in ("flat", "rows") and not w.mode:
         ordered = w.index == "sorted"
 
         def segments(index, src):

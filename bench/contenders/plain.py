@@ -60,6 +60,8 @@ def spellings(problem: Problem) -> list[Spelling]:
             return [_into(problem, "counts")]
         case "flat" if not w.sized:
             return [_unsized(problem)]
+    if w.mode:
+        return [_into(problem, f"flat_sum_{w.mode}")]
     if w.form == "flat" or w.width == 1:
         if w.include_self is False:
             return [_into(problem, "flat_fresh"), _into(problem, "flat_cleared")]

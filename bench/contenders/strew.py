@@ -50,6 +50,8 @@ def _calls(problem: Problem, index: str) -> list[Spelling]:
     elif w.form == "nd":
         arguments = (problem.src, problem.index, w.out_shape)
         calls = [_Call("mxnet.scatter_nd", strew.mxnet.scatter_nd, arguments)]
+    elif w.mode:
+        calls = [_by_mode(problem)]
     elif w.in_place:
         calls = [_in_place(problem)]
     elif w.has_input or w.reduce == "amax":
@@ -121,6 +123,15 @@ def _new(problem: Problem) -> _Call:
     size = size if w.sized else None
     arguments = (_typed(problem.src, w.dtype), problem.index, w.dim, None, size, w.reduce)
     return _Call("torch_scatter.scatter", strew.torch_scatter.scatter, arguments)
+
+
+def _by_mode(problem: Problem) -> _Call:
+    """A new output, with a rule for indices that name no cell."""
+    w = problem.workload
+    rule = {"ignore_index": w.cells} if w.mode == "ignore" else {"mode": w.mode}
+    arguments = (problem.src, problem.index, w.dim)
+    named = {"dim_size": w.cells, "reduce": w.reduce, **rule}
+    return _Call("scatter", strew.scatter, arguments, named)
 
 
 def _reduce(problem: Problem) -> list[_Call]:

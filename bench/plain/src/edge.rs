@@ -81,6 +81,10 @@ export! {
         loops::flat_wide(out, index, src, f16::from_f32);
     flat_sum_bfloat16(out: bf16; index: i64, src: bf16;) =>
         loops::flat_wide(out, index, src, bf16::from_f32);
+    flat_sum_drop(out: f32; index: i64, src: f32;) => loops::flat_drop(out, index, src);
+    flat_sum_ignore(out: f32; index: i64, src: f32;) => loops::flat_drop(out, index, src);
+    flat_sum_wrap(out: f32; index: i64, src: f32;) => loops::flat_wrap(out, index, src);
+    flat_sum_clip(out: f32; index: i64, src: f32;) => loops::flat_clip(out, index, src);
     flat_fresh(out: f32; index: i64, src: f32;) => loops::flat_fresh(out, index, src);
     flat_cleared(out: f32; index: i64, src: f32;) => loops::flat_cleared(out, index, src);
     counts(out: i64; index: i64;) => loops::counts(out, index);

@@ -59,6 +59,32 @@ pub fn rows_of<T: Copy, const WIDTH: usize>(
     }
 }
 
+/// Sums; an index that names no cell leaves its value out.
+pub fn flat_drop(out: &mut [f32], index: &[i64], src: &[f32]) {
+    for (&at, &value) in index.iter().zip(src) {
+        if let Some(cell) = out.get_mut(at as usize) {
+            *cell += value;
+        }
+    }
+}
+
+/// Sums; a negative index counts from the end.
+pub fn flat_wrap(out: &mut [f32], index: &[i64], src: &[f32]) {
+    let cells = out.len() as i64;
+    for (&at, &value) in index.iter().zip(src) {
+        let at = if at < 0 { at + cells } else { at };
+        out[at as usize] += value;
+    }
+}
+
+/// Sums; an index that names no cell means the nearest one.
+pub fn flat_clip(out: &mut [f32], index: &[i64], src: &[f32]) {
+    let last = out.len() as i64 - 1;
+    for (&at, &value) in index.iter().zip(src) {
+        out[at.clamp(0, last) as usize] += value;
+    }
+}
+
 /// Sums of floats of 16 bits, rounded once.
 pub fn flat_wide<T: Copy + Into<f32>>(
     out: &mut [T],

@@ -189,6 +189,23 @@ def scatter(
     >>> strew.scatter(tenths, cell).item(), strew.scatter(tenths, cell, exact=True).item()
     (0.9999999999999999, 1.0)
     """
+    if (
+        type(src) is np.ndarray
+        and type(index) is np.ndarray
+        and type(dim) is int
+        and not (options or exact or is_logged())
+        and plan is dtype is fill_value is size is None
+        and progress is False
+        and axis is ...
+        and (name := _direct(reduce, src, index)) is not None
+    ):
+        try:
+            return _scatter(
+                src, index, dim, out, dim_size, name, mode, include_self, None, ignore_index
+            )
+        except (IndexError, MemoryError, TypeError, ValueError):
+            # Nothing was changed. It is said below what is wrong, and what helps.
+            pass
     if progress is not False:
         named: dict[str, Any] = {"out": out, "dim_size": dim_size, "reduce": reduce, "mode": mode}
         named |= {"include_self": include_self, "fill_value": fill_value, "exact": exact}
@@ -264,6 +281,22 @@ def scatter(
         of_call = {"reduce": reduce, "src": src, "index": index, "plan": plan, "result": made}
         log.call("scatter", begun, strategy, **of_call)
     return made
+
+
+# Reductions whose result has the dtype of these values, and 0 or 1 without any.
+_DIRECT = frozenset(["sum", "add", "prod", "mul", "assign"])
+_DIRECT_VALUES = frozenset(np.dtype(name).num for name in "int64 uint64".split()) | frozenset(
+    np.dtype(code).num for code in "efdFD"
+)
+_INTEGERS = frozenset(np.dtype(code).num for code in "bhilqBHILQ")
+
+
+def _direct(reduce: Any, src: Any, index: Any) -> Any:
+    """The engine's reduction, if it makes the result of these arrays without more ado."""
+    known = type(reduce) is str and reduce in _DIRECT
+    if known and src.dtype.num in _DIRECT_VALUES and index.dtype.num in _INTEGERS:
+        return _REDUCTIONS[reduce]
+    return None
 
 
 def _is_wide(reduce: Any, src: Any, out: Any, dtype: Any) -> bool:

@@ -6,6 +6,7 @@ use strew_kernel::error::{Class, Error, IndexValue, Problem};
 use strew_kernel::tensor::{DType, DynView};
 use strew_kernel::walk::decode::Stretch;
 use strew_kernel::walk::geometry::OutOfBounds;
+use strew_kernel::walk::resolve::Resolve;
 
 /// Index values that are looked at between two looks at whether somebody wants to stop.
 const PIECE: usize = 1 << 14;
@@ -374,16 +375,36 @@ impl Rule {
         self.bounds == Bounds::WRAP
     }
 
+    /// Whether values below the size that are not negative are used as they are.
+    pub(crate) fn keeps_inside(self) -> bool {
+        let inside = |value: i128| (0..self.size as i128).contains(&value);
+        !self.bounds.ignored.is_some_and(inside)
+    }
+
     /// Applies the rule to values in place. What is not below the size afterwards is out of bounds
     /// or, if the rule drops, left out.
     pub(crate) fn apply(self, values: &mut [i64]) -> Result<(), OutOfBounds> {
-        if self.is_strict() {
+        if self.is_strict() || self.bounds == Bounds::DROP {
             return Ok(());
         }
-        for value in values {
-            *value = self.bounds.resolve(*value, self.size)?.unwrap_or(-1);
+        if self.size == 0 || self.bounds.negative == Negative::Beyond {
+            for value in values {
+                *value = self.bounds.resolve(*value, self.size)?.unwrap_or(-1);
+            }
+            return Ok(());
         }
-        Ok(())
+        let rule = Resolve {
+            size: self.size as i64,
+            ignored: self.bounds.ignored.and_then(|it| i64::try_from(it).ok()),
+            drops_negative: self.bounds.negative == Negative::Drop,
+            wraps: self.bounds.negative == Negative::Wrap,
+            clips: self.bounds.out_of_range == OutOfRange::Clip,
+            fails: self.bounds.out_of_range == OutOfRange::Error,
+        };
+        match rule.apply(values) {
+            true => Ok(()),
+            false => Err(OutOfBounds),
+        }
     }
 }
 
@@ -391,6 +412,40 @@ impl Rule {
 mod tests {
     use super::*;
     use strew_kernel::tensor::TensorView;
+
+    #[test]
+    fn values_that_are_applied_are_those_that_resolve() {
+        use Negative as N;
+        use OutOfRange as O;
+        let interesting = [i64::MIN, -6, -5, -4, -1, 0, 1, 4, 5, 6, i64::MAX];
+        for negative in [N::Reject, N::Wrap, N::Drop, N::Beyond] {
+            for (out_of_range, ignored) in [O::Error, O::Drop, O::Clip]
+                .into_iter()
+                .flat_map(|o| [None, Some(-1), Some(2), Some(7)].map(|i| (o, i)))
+            {
+                let bounds = Bounds {
+                    negative,
+                    out_of_range,
+                    ignored,
+                };
+                for (size, value) in [0, 1, 5]
+                    .into_iter()
+                    .flat_map(|s| interesting.map(|v| (s, v)))
+                {
+                    let mut values = [value];
+                    let applied = Rule::new(bounds, size).apply(&mut values);
+                    let inside = |at: i64| (0..size as i64).contains(&at).then_some(at);
+                    // A value that is still outside is left out, or an error.
+                    let found = match (applied, inside(values[0])) {
+                        (Ok(()), at) if at.is_some() || bounds.drops() => Ok(at),
+                        _ => Err(OutOfBounds),
+                    };
+                    let expected = bounds.resolve(value, size);
+                    assert_eq!(found, expected, "{bounds:?}, {value} of {size}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn valid_values_are_those_that_resolve() {

@@ -41,6 +41,10 @@ impl Read for Reader<'_, '_> {
         self.rules[lookup].wraps()
     }
 
+    fn keeps_inside(&self, lookup: usize) -> bool {
+        self.rules[lookup].keeps_inside()
+    }
+
     fn resolve(&self, lookup: usize, values: &mut [i64]) -> Result<(), OutOfBounds> {
         self.rules[lookup].apply(values)
     }

@@ -60,32 +60,38 @@ where
 
     #[inline(always)]
     fn join(cell: &mut Spread<T::Point>, value: T, _: usize) {
-        let count = cell.count + 1.0;
-        let first = match cell.count == 0.0 {
-            true => T::Point::of(value.complex()),
-            false => cell.first,
-        };
-        let given = value;
-        let value = value.apart(first);
-        let apart = value.minus(cell.mean);
-        let mean = cell.mean.plus(apart.divided(count));
-        let mut squares = cell.squares + apart.dot(value.minus(mean));
+        let mut joined = joined(*cell, value);
         // Differences of finite values that overflow: so does their variance.
-        if squares.is_nan() && !cell.squares.is_nan() && given.complex().is_finite() {
-            squares = f64::INFINITY;
+        if joined.squares.is_nan() && !cell.squares.is_nan() && value.complex().is_finite() {
+            joined.squares = f64::INFINITY;
         }
-        *cell = Spread {
-            count,
-            first,
-            mean,
-            squares,
-        };
+        *cell = joined;
     }
 
     fn finish(cells: &[Spread<T::Point>], statistic: Statistic, row: &mut Row<T>) {
         if let Results::Real(to) = &mut row.numbers {
             put(cells, to, &mut row.set, |cell| variance(cell, statistic));
         }
+    }
+}
+
+/// The moments with one more value, unless their differences overflow.
+#[inline(always)]
+fn joined<T: Value>(cell: Spread<T::Point>, value: T) -> Spread<T::Point> {
+    let count = cell.count + 1.0;
+    let first = match cell.count == 0.0 {
+        true => T::Point::of(value.complex()),
+        false => cell.first,
+    };
+    let value = value.apart(first);
+    let apart = value.minus(cell.mean);
+    let mean = cell.mean.plus(apart.divided(count));
+    let squares = cell.squares + apart.dot(value.minus(mean));
+    Spread {
+        count,
+        first,
+        mean,
+        squares,
     }
 }
 
@@ -140,8 +146,8 @@ impl<V: Moved> Step<V> for Variance {
     type State = Spread<f64>;
 
     #[inline(always)]
-    fn join(state: &mut Spread<f64>, value: V, place: usize) {
-        <Self as Fold<V::Computed>>::join(state, value.computed(), place);
+    fn join(state: &mut Spread<f64>, value: V, _: usize) {
+        *state = joined(*state, value.computed());
     }
 }
 
@@ -163,7 +169,12 @@ fn var_of<V: Moved, R: RowNumber>(
         return Ok(Made::None);
     };
     let mut all = states(job, <Variance as Fold<V::Computed>>::START)?;
-    match join_all::<Variance, V, R>(job, rows, values, &mut all)? {
+    let done = join_all::<Variance, V, R>(job, rows, values, &mut all)?;
+    if all.iter().any(|state| state.squares.is_nan()) {
+        // Whether values were, or their differences overflowed, the records above tell.
+        return Ok(Made::None);
+    }
+    match done {
         Outcome::Stray => Ok(Made::Stray),
         Outcome::Done => finish(&all, |state| {
             variance(state, statistic).map_or(fill, V::result)

@@ -29,6 +29,7 @@ use crate::tensor::{DynView, DynViewMut, apart};
 use crate::walk::Walk;
 use crate::walk::cursor::{Block, Cursor, Read};
 use crate::walk::geometry::{Geometry, OutOfBounds};
+use crate::walk::line::{Lines, RULED};
 use crate::walk::offsets::{At, Dims};
 use crate::walk::stack_buf::StackBuf;
 
@@ -92,8 +93,10 @@ impl<'a> TakeWalk<'a> {
 
     /// The loop over lines, if there is one for such rows and such an index.
     fn lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> Option<TakeLoop> {
-        let bytes = self.short.filter(|_| cursor.has_whole_lines(index))?;
-        take_loop(bytes, !index.is_plain(0))
+        match cursor.has_whole_lines(index) {
+            true => take_loop(self.short?, !index.is_plain(0)),
+            false => take_loop(self.short.filter(|_| cursor.has_lines_by_rule())?, false),
+        }
     }
 
     /// Whether the rows that a cursor gives are lines of few bytes, for
@@ -117,6 +120,9 @@ impl<'a> TakeWalk<'a> {
     ) -> Result<usize, OutOfBounds> {
         let take = self.lines(cursor, index).ok_or(OutOfBounds)?;
         assert!(cursor.walk().id() == self.walk.id());
+        if !cursor.has_whole_lines(index) {
+            return self.run_lines_by_rule(cursor, index, take);
+        }
         // Nothing is written there.
         let input = self.input.cast_mut();
         let Some(lines) = cursor.lines_to(input, index, LINE)? else {
@@ -129,6 +135,52 @@ impl<'a> TakeWalk<'a> {
         // the lines lie in the index.
         let done = unsafe { take(&lines) };
         done.then_some(lines.rows()).ok_or(OutOfBounds)
+    }
+
+    /// [`run_lines`](Self::run_lines) of an index whose values are not used as they are, or leave
+    /// rows out: as if there was no rule, up to the first value that is not inside. From there on the
+    /// values that are used are written down first.
+    fn run_lines_by_rule(
+        &self,
+        cursor: &mut Cursor<'_, '_>,
+        index: &impl Read,
+        take: TakeLoop,
+    ) -> Result<usize, OutOfBounds> {
+        let input = self.input.cast_mut();
+        let takes = |lines: &Lines<'_>| {
+            // SAFETY: as in `run_lines`, with a term that leaves no row out.
+            match unsafe { take(lines) } {
+                true => Ok(()),
+                false => Err(OutOfBounds),
+            }
+        };
+        let mut next = cursor.clone();
+        if index.keeps_inside(0)
+            && let Ok(Some(mut lines)) = next.lines_to(input, index, LINE)
+        {
+            lines.keep_all();
+            if takes(&lines).is_ok() {
+                *cursor = next;
+                return Ok(lines.rows());
+            }
+            // The rows before the first value that is not below the limit have been copied.
+            // SAFETY: the index values of the lines lie in the index.
+            let copied = unsafe { lines.rows_inside() };
+            if copied > 0 {
+                cursor.skip(&lines, copied);
+                return Ok(copied);
+            }
+        }
+        let mut room = StackBuf::<i64, RULED>::of_size();
+        let room = room.fill_with(0, RULED.min(self.walk.count()));
+        let Some((line, inside)) = cursor.line_by_rule(input, index, room)? else {
+            return Ok(0);
+        };
+        match inside {
+            true => takes(&Lines::one(line))?,
+            false => line.kept().try_for_each(|lines| takes(&lines))?,
+        }
+        Ok(line.count)
     }
 
     /// Copies the cells of a block of the walk.

@@ -82,7 +82,7 @@ macro_rules! eight_bytes {
 const SIGN: u64 = 1 << 63;
 
 macro_rules! integers {
-    ($($t:ty, $flip:expr);*) => {$(
+    ($($t:ty, $flip:expr, |$value:ident| $fits:expr);*) => {$(
         #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         impl Value for $t {
             const COMPLEX: bool = false;
@@ -112,16 +112,16 @@ macro_rules! integers {
             fn complex(self) -> Complex64 { (self as f64).into() }
             #[inline(always)]
             fn apart(self, from: f64) -> f64 {
-                let value = i128::from(self);
-                // Floats hold integers up to 2^53.
-                match value.unsigned_abs() <= 1 << 53 {
+                let $value = self;
+                match $fits {
                     true => self as f64 - from,
-                    false => (value - from as i128) as f64,
+                    false => (i128::from(self) - from as i128) as f64,
                 }
             }
             fn of(value: Complex64) -> Self { value.re as Self }
             fn pieces(self) -> [f64; 2] {
-                if i128::from(self).unsigned_abs() <= 1 << 53 {
+                let $value = self;
+                if $fits {
                     return [self as f64, 0.0];
                 }
                 let high = self >> 32 << 32;
@@ -132,7 +132,11 @@ macro_rules! integers {
     )*};
 }
 
-integers!(i64, SIGN; u64, 0);
+// Floats hold integers up to 2^53.
+integers!(
+    i64, SIGN, |value| value.wrapping_add(1 << 53).cast_unsigned() <= 1 << 54;
+    u64, 0, |value| value <= 1 << 53
+);
 
 impl Value for f64 {
     const COMPLEX: bool = false;

@@ -121,6 +121,27 @@ impl Converter {
         })
     }
 
+    /// Rows that are converted at a time.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Converts evenly spaced rows, no more than [`rows`](Self::rows). They are then at the address,
+    /// so many bytes from row to row.
+    ///
+    /// # Safety
+    /// The rows, with the window, must be those of a source of the converter's type.
+    pub(crate) unsafe fn run_line(
+        &mut self,
+        src: *const u8,
+        step: isize,
+        count: usize,
+    ) -> (*const u8, usize) {
+        // SAFETY: the caller promises the rows.
+        unsafe { self.convert(src, At::Steps(0, step), count) };
+        (self.scratch.as_ptr(), self.row_bytes)
+    }
+
     /// Converts the rows of a block piece by piece. Calls `next` with the range of rows, the
     /// address of the converted rows, and their offsets there.
     ///

@@ -40,7 +40,7 @@ use crate::update::row_bitmap::RowBitmap;
 use crate::update::sum_count_cells::sum_count_loops;
 use crate::walk::cursor::{Block, Cursor, Read};
 use crate::walk::geometry::OutOfBounds;
-use crate::walk::line::LineLoop;
+use crate::walk::line::{LineLoop, Lines, RULED};
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk, WalkId};
@@ -60,6 +60,13 @@ fn goes_past_caches(walk: &Walk<'_>) -> bool {
 
 /// Maximum number of rows of lines between two checks for an interrupt.
 const LINE: usize = 1 << 14;
+
+/// Bytes of rows that are moved together, at most, so that those that are left out are not between
+/// them. The nearest cache holds them beside their index values.
+const MOVED: usize = 1 << 14;
+
+/// Bytes of a row that is moved, at most. To skip a wider one takes less time.
+const WIDEST: usize = 128;
 
 /// Minimum number of updates for each cell from which a minimum or maximum seldom changes.
 const SELDOM: usize = 64;
@@ -158,7 +165,7 @@ impl Direct {
         Self {
             walk: walk.id(),
             combine: loops.rows,
-            lines: lines.filter(|_| converter.is_none()),
+            lines,
             reset: copy_loop(dtype),
             reset_window: window.iter().map(Dim::against_one).collect(),
             window,
@@ -181,10 +188,9 @@ impl Direct {
         assert!(walk.id() == self.walk, "the loops are of another walk");
     }
 
-    /// Whether the rows that a cursor gives are single elements or short rows whose index is used
-    /// as it is.
+    /// Whether the rows that a cursor gives are single elements or short rows with one index.
     pub fn has_lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
-        self.lines.is_some() && cursor.has_lines(index)
+        self.lines.is_some() && (cursor.has_lines(index) || cursor.has_lines_by_rule())
     }
 
     /// Joins the next rows, some thousand at most, which are such [lines](Self::has_lines). Gives
@@ -194,28 +200,122 @@ impl Direct {
     /// [`OutOfBounds`] if an index value is; the rows before it have been joined. Also if the rows
     /// are no lines.
     pub fn run_lines(
-        &self,
+        &mut self,
         cursor: &mut Cursor<'_, '_>,
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
-        let Some(join) = self.lines.filter(|_| cursor.has_lines(index)) else {
+        let Some(join) = self.lines.filter(|_| self.has_lines(cursor, index)) else {
             return Err(OutOfBounds);
         };
         self.check_walk(cursor.walk());
+        if !cursor.has_lines(index) {
+            return self.run_lines_by_rule(cursor, index, join);
+        }
         let Some(lines) = cursor.lines(index, LINE)? else {
             return Ok(0);
         };
         // SAFETY: the cursor's walk has proven source and destination for every value below the
         // limit. `check_walk` has found that the types of this walk chose the loop. The index
         // values of the lines lie in the index.
-        let done = unsafe { join(&lines) };
+        let done = unsafe { self.join_lines(join, &lines) };
         done.then_some(lines.rows()).ok_or(OutOfBounds)
+    }
+
+    /// Joins lines, once their updates are converted if they have another type.
+    ///
+    /// # Safety
+    /// As for [`LineLoop`], of lines of the walk that chose the loops.
+    unsafe fn join_lines(&mut self, join: LineLoop, lines: &Lines<'_>) -> bool {
+        let Some(converter) = &mut self.converter else {
+            // SAFETY: the caller keeps the contract of `LineLoop`.
+            return unsafe { join(lines) };
+        };
+        (0..lines.count).map(|n| lines.nth(n)).all(|line| {
+            let mut firsts = (0..line.count).step_by(converter.rows());
+            firsts.all(|from| {
+                let part = line.part(from..line.count.min(from + converter.rows()));
+                // SAFETY: the caller promises source elements for all rows of the line, of which
+                // these are some, of the type that chose the converter. The converted rows have the
+                // type of the cells, and overlap nothing.
+                unsafe {
+                    let (src, step) = converter.run_line(part.src, part.step.src, part.count);
+                    join(&Lines::one(part.with_source(src, step)))
+                }
+            })
+        })
+    }
+
+    /// [`run_lines`](Self::run_lines) of an index whose values are not used as they are, or leave
+    /// rows out. Rows are joined as if there was no rule, up to the first value that is not inside.
+    /// From there on the values that are used are written down first, and the rows that are kept are
+    /// joined together.
+    fn run_lines_by_rule(
+        &mut self,
+        cursor: &mut Cursor<'_, '_>,
+        index: &impl Read,
+        join: LineLoop,
+    ) -> Result<usize, OutOfBounds> {
+        let mut next = cursor.clone();
+        if index.keeps_inside(0)
+            && let Ok(Some(mut lines)) = next.lines(index, LINE)
+        {
+            lines.keep_all();
+            // SAFETY: as in `run_lines`, with a term that leaves no row out.
+            if unsafe { self.join_lines(join, &lines) } {
+                *cursor = next;
+                return Ok(lines.rows());
+            }
+            // The rows before the first value that is not below the limit have been joined.
+            // SAFETY: the index values of the lines lie in the index.
+            let joined = unsafe { lines.rows_inside() };
+            if joined > 0 {
+                cursor.skip(&lines, joined);
+                return Ok(joined);
+            }
+        }
+        let walk = cursor.walk();
+        let row = walk.width() * walk.src_layout().dtype().size();
+        // Rows that are converted may have gaps between their elements.
+        let moves = row <= WIDEST && (self.converter.is_none() || walk.width() == 1);
+        let most = if moves { RULED.min(MOVED / row) } else { RULED };
+        let mut room = StackBuf::<i64, RULED>::of_size();
+        let room = room.fill_with(0, most.min(walk.count()));
+        let Some((line, inside)) = cursor.line_by_rule(walk.dst(), index, room)? else {
+            return Ok(0);
+        };
+        let mut moved = StackBuf::<u64, { MOVED / 8 }>::of_size();
+        let mut joins = |lines: &Lines<'_>| {
+            // SAFETY: as in `run_lines`. The values are those in `room`, all below the limit.
+            match unsafe { self.join_lines(join, lines) } {
+                true => Ok(()),
+                false => Err(OutOfBounds),
+            }
+        };
+        let count = line.count;
+        if inside {
+            joins(&Lines::one(line))?;
+        } else if moves && line.step.dst == 0 {
+            let moved = moved.fill_with(0, (count * row).div_ceil(8));
+            // SAFETY: the walk has proven so many rows of the source, without gaps in a row, and
+            // the index values are those in `room`, which nothing else refers to.
+            joins(&Lines::one(unsafe { line.moved_together(row, moved) }))?;
+        } else {
+            for lines in line.kept() {
+                joins(&lines)?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// The loop over lines, if the updates need no conversion.
+    fn line_loop(&self) -> Option<LineLoop> {
+        self.lines.filter(|_| self.converter.is_none())
     }
 
     /// Whether the rows that a cursor gives are a line that [`run_line_init`](Self::run_line_init)
     /// takes.
     pub fn has_numbered_line(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
-        self.lines.is_some() && cursor.has_numbered_line(index)
+        self.line_loop().is_some() && cursor.has_numbered_line(index)
     }
 
     /// Joins the next [line with numbers](Self::has_numbered_line), if most index values are the one
@@ -234,7 +334,7 @@ impl Direct {
         touched: &mut RowBitmap,
         value: &Bits,
     ) -> Result<Option<usize>, OutOfBounds> {
-        let Some(join) = self.lines.filter(|_| cursor.has_numbered_line(index)) else {
+        let Some(join) = self.line_loop().filter(|_| cursor.has_numbered_line(index)) else {
             return Err(OutOfBounds);
         };
         self.check_walk(cursor.walk());

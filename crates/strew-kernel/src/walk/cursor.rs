@@ -145,6 +145,9 @@ pub trait Read {
     /// below the limit is an error.
     fn wraps(&self, term: usize) -> bool;
 
+    /// Whether a term's values that are below its limit, and not negative, are used unchanged.
+    fn keeps_inside(&self, term: usize) -> bool;
+
     /// Replaces values that are read by those that are used.
     fn resolve(&self, term: usize, values: &mut [i64]) -> Result<(), OutOfBounds>;
 }
@@ -518,9 +521,82 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }))
     }
 
+    /// The next rows as a line of at most as many rows as there is `room` for, with the values that
+    /// are used of its index in it, and whether all are below the limit. The destination begins at
+    /// `dst`. `None` if the walk is over.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if a value is out of bounds, or the rows are no
+    /// [lines by a rule](Self::has_lines_by_rule).
+    pub(crate) fn line_by_rule<'l>(
+        &mut self,
+        dst: *mut u8,
+        index: &'l impl Read,
+        room: &'l mut [i64],
+    ) -> Result<Option<(Line<'l>, bool)>, OutOfBounds> {
+        let walk = self.walk;
+        let [term] = walk.terms else {
+            return Err(OutOfBounds);
+        };
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let (inner, along) = self.along();
+        let count = (inner.len - along).min(room.len());
+        let (base, stretch) = (self.base(), self.stretch(index, 0, count));
+        let values = &mut room[..count];
+        self.read(index, 0, values)?;
+        // Negative if a value is negative or not below the limit. It needs no comparison of 64-bit
+        // numbers, which the oldest vector instructions lack.
+        let last = (term.limit as i64).wrapping_sub(1);
+        let outside = |all, &value: &i64| all | value | last.wrapping_sub(value);
+        let inside = values.iter().fold(0, outside) >= 0;
+        if !term.drop && !inside {
+            return Err(OutOfBounds);
+        }
+        self.advance(count);
+        let line = Line {
+            dst: dst.wrapping_offset(base.dst),
+            src: walk.src().wrapping_offset(base.src),
+            step: inner.step,
+            // The rows that are left out are not joined.
+            term: Term {
+                drop: false,
+                ..*term
+            },
+            count,
+            width: walk.width(),
+            stretch,
+            index: values.as_mut_ptr().cast(),
+            narrow: false,
+            ahead: PrefetchHints::NONE,
+            memory: PhantomData,
+        };
+        Ok(Some((line, inside)))
+    }
+
     /// Whether the rows are lines: they have one index that is used as it is.
     pub(crate) fn has_lines(&self, index: &impl Read) -> bool {
         !self.numbers && self.is_of_lines(index)
+    }
+
+    /// Whether the rows are lines, apart from what their index values mean.
+    pub(crate) fn has_lines_by_rule(&self) -> bool {
+        let inner = self.along().0.len;
+        let [term] = self.walk.terms else {
+            return false;
+        };
+        let long = inner >= SHORTEST_LINE || inner == self.walk.count();
+        !self.numbers && long && (term.from, term.len) == (0, term.limit)
+    }
+
+    /// Moves on by some rows of lines that come next.
+    pub(crate) fn skip(&mut self, lines: &Lines<'_>, rows: usize) {
+        let line = lines.first().count;
+        for _ in 0..rows / line {
+            self.advance(line);
+        }
+        self.advance(rows % line);
     }
 
     /// Whether the rows are lines without a row that is left out, and the values of their index are

@@ -25,10 +25,14 @@ use crate::walk::decode::Stretch;
 use crate::walk::geometry::{Step, Term};
 use crate::walk::offsets::{PrefetchHints, Stream};
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Lines between the one that is joined and the one that is prefetched. Hardware prefetching
 /// neither goes from one line to the next nor past the end of a page.
 pub(crate) const LINES_AHEAD: usize = 4;
+
+/// Rows of a line whose index values are written down before they are used.
+pub(crate) const RULED: usize = 1024;
 
 /// A run of rows, one element or [short row](crate::update::fused_short_rows) each, along an axis.
 #[derive(Clone, Copy)]
@@ -67,6 +71,48 @@ pub struct Lines<'l> {
 }
 
 impl<'l> Lines<'l> {
+    /// A single one.
+    pub(crate) fn one(first: Line<'l>) -> Self {
+        Self {
+            first,
+            count: 1,
+            left: 1,
+            turn: 1,
+            next: [0; 3],
+        }
+    }
+
+    /// No row is left out any more.
+    pub(crate) fn keep_all(&mut self) {
+        self.first.term.drop = false;
+    }
+
+    /// How many rows come before the first index value that is not below the limit.
+    ///
+    /// # Safety
+    /// The index must hold as many readable values as the lines have rows.
+    pub(crate) unsafe fn rows_inside(&self) -> usize {
+        let limit = self.first.term.limit as u64;
+        let is_outside = |line: &Line<'_>, n: usize| {
+            // SAFETY: the caller promises an index value for each row; `narrow` is their type.
+            let value: i64 = unsafe {
+                match line.narrow {
+                    true => once(line.index.cast::<i32>().add(n)).into(),
+                    false => once(line.index.cast::<i64>().add(n)),
+                }
+            };
+            value.cast_unsigned() >= limit
+        };
+        let rows = self.first.count;
+        (0..self.count)
+            .find_map(|at| {
+                let line = self.nth(at);
+                let outside = (0..rows).find(|&n| is_outside(&line, n))?;
+                Some(at * rows + outside)
+            })
+            .unwrap_or(self.rows())
+    }
+
     /// The number of rows in all lines.
     pub(crate) fn rows(&self) -> usize {
         self.first.count * self.count
@@ -119,7 +165,8 @@ impl<'l> Lines<'l> {
     }
 }
 
-/// A loop over lines; false if it met a value that is not below the term's limit, and stopped.
+/// A loop over lines, row by row; false if it met a value that is not below the term's limit, and
+/// stopped there: the rows before it are done.
 ///
 /// # Safety
 /// Each line's `count` index values and source elements must be readable. For every value below the
@@ -146,6 +193,82 @@ pub(crate) fn keeps(term: &Term) -> bool {
 pub(crate) fn fits(stretch: &Stretch<'_, '_>) -> bool {
     let dtype = stretch.index.dtype();
     narrow(dtype).is_some() && stretch.stride == dtype.size().cast_signed()
+}
+
+impl<'l> Line<'l> {
+    /// The rows of a line of 64-bit index values that are below the limit, as lines of neighbours.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = Lines<'l>> {
+        let line = *self;
+        let index = line.index.cast::<i64>();
+        // SAFETY: a line has `count` index values.
+        let is_kept =
+            move |n: usize| unsafe { once(index.add(n)).cast_unsigned() < line.term.limit as u64 };
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let from = (at..line.count).find(|&n| is_kept(n))?;
+            let to = (from..line.count).find(|&n| !is_kept(n));
+            at = to.unwrap_or(line.count);
+            Some(Lines::one(line.part(from..at)))
+        })
+    }
+
+    /// The same without the rows whose 64-bit index values are not below the limit, and without gaps:
+    /// the index values where they were, the rows, `row` bytes each, in `room`.
+    ///
+    /// # Safety
+    /// Nothing else refers to the index values. The source has `count` rows of so many bytes, and
+    /// there is room for them.
+    pub(crate) unsafe fn moved_together(&self, row: usize, room: &'l mut [u64]) -> Self {
+        assert!(!self.narrow && self.count * row <= size_of_val(room));
+        let to = room.as_mut_ptr().cast::<u8>();
+        // SAFETY: the caller promises index values, and rows of that size.
+        let count = unsafe {
+            match row {
+                4 => move_together(self, to, |from, to| copy::<4>(from, to, 4)),
+                8 => move_together(self, to, |from, to| copy::<8>(from, to, 8)),
+                16 => move_together(self, to, |from, to| copy::<16>(from, to, 16)),
+                32 => move_together(self, to, |from, to| copy::<32>(from, to, 32)),
+                row => move_together(self, to, |from, to| copy::<0>(from, to, row)),
+            }
+        };
+        Self {
+            count,
+            ..self.with_source(to, row)
+        }
+    }
+
+    /// Some neighbouring rows of it.
+    pub(crate) fn part(&self, rows: Range<usize>) -> Self {
+        let from = rows.start.cast_signed();
+        let size = if self.narrow { 4 } else { 8 };
+        Self {
+            dst: self.dst.wrapping_offset(from * self.step.dst),
+            src: self.src.wrapping_offset(from * self.step.src),
+            index: self.index.wrapping_add(rows.start * size),
+            stretch: Stretch {
+                at: self.stretch.at + from * self.stretch.stride,
+                count: rows.len(),
+                ..self.stretch
+            },
+            count: rows.len(),
+            ..*self
+        }
+    }
+
+    /// The same with its source elsewhere, `step` bytes from row to row.
+    pub(crate) fn with_source(self, src: *const u8, step: usize) -> Self {
+        let step = Step {
+            src: step.cast_signed(),
+            ..self.step
+        };
+        let ahead = PrefetchHints::NONE;
+        Self {
+            src,
+            step,
+            ahead,
+            ..self
+        }
+    }
 }
 
 impl Line<'_> {
@@ -187,6 +310,47 @@ impl Stretch<'_, '_> {
         let inside = |at| self.index.stretch(at, self.stride, self.count);
         inside(last).filter(|_| whole).and(inside(self.at))
     }
+}
+
+/// Moves the rows of a line that are kept to the front of a room, with their index values; returns
+/// how many there are. Each is written whether it is kept or not, so that nothing depends on a guess.
+///
+/// # Safety
+/// As for [`Line::moved_together`], where `copy` copies a row, and gives what its copy is followed by.
+#[inline(always)]
+unsafe fn move_together(
+    line: &Line<'_>,
+    mut to: *mut u8,
+    copy: impl Fn(*const u8, *mut u8) -> *mut u8,
+) -> usize {
+    let index = line.index.cast_mut().cast::<i64>();
+    let (mut from, mut kept) = (line.src, 0);
+    for n in 0..line.count {
+        // SAFETY: the caller promises `count` index values and rows, and room for as many; no more
+        // have been kept than looked at.
+        unsafe {
+            let value = index.add(n).read();
+            index.add(kept).write(value);
+            let next = copy(from, to);
+            let is_kept = value.cast_unsigned() < line.term.limit as u64;
+            kept += usize::from(is_kept);
+            to = if is_kept { next } else { to };
+        }
+        from = from.wrapping_offset(line.step.src);
+    }
+    kept
+}
+
+/// Copies a row of `N` bytes, or of `len` if that is 0; returns what its copy is followed by.
+///
+/// # Safety
+/// Both sides have as many bytes, and do not overlap.
+#[inline(always)]
+unsafe fn copy<const N: usize>(from: *const u8, to: *mut u8, len: usize) -> *mut u8 {
+    let len = if N == 0 { len } else { N };
+    // SAFETY: the caller's promise.
+    unsafe { to.copy_from_nonoverlapping(from, len) };
+    to.wrapping_add(len)
 }
 
 /// Volatile read of an index value: the value that was checked is the value that is used.

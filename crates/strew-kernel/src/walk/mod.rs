@@ -18,6 +18,7 @@
 //! | [`geometry`] | the description of a run: axes, steps, index terms |
 //! | [`line`](mod@line) | long runs of rows for the loops that read the index themselves |
 //! | [`offsets`] | the types of offsets and prefetch hints |
+//! | [`resolve`] | what index values mean that are not used as they are |
 //! | [`stack_buf`] | arrays on the stack that are set only as far as they are used |
 
 pub mod cursor;
@@ -26,6 +27,7 @@ pub mod filter;
 pub mod geometry;
 pub mod line;
 pub mod offsets;
+pub mod resolve;
 pub mod stack_buf;
 
 use crate::tensor::{DynView, DynViewMut, Layout, apart};
@@ -346,6 +348,10 @@ mod tests {
 
         fn wraps(&self, _: usize) -> bool {
             false
+        }
+
+        fn keeps_inside(&self, _: usize) -> bool {
+            self.plain
         }
 
         fn resolve(&self, _: usize, values: &mut [i64]) -> Result<(), OutOfBounds> {

@@ -17,6 +17,7 @@ use strew_kernel::error::{Class, Problem};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, Dims, Held};
+use strew_kernel::update::converted::converts;
 
 rows! {
     (
@@ -190,7 +191,8 @@ fn describe<'a>(
         false => x,
         true => along_axis(x, axis, &updates)?,
     };
-    let source = summands(weights, &updates)?;
+    let dtype = type_of_sums(weights.as_ref());
+    let source = summands(weights, dtype, &updates)?;
     let place = Place {
         axes: if repeats {
             axis..axis + 1
@@ -201,7 +203,7 @@ fn describe<'a>(
     };
     let bins = bins(&shape, &updates, Pointer { axis, index, place })?;
     let target = Target::New {
-        dtype: source.view().dtype(),
+        dtype,
         start: Start::Zero,
     };
     let sum = Reduction::into_self(Combine::Sum);
@@ -263,16 +265,24 @@ fn along_axis<'a>(x: Held<'a>, axis: usize, updates: &[usize]) -> Result<Held<'a
     })
 }
 
-/// What is added up: weights in the type of the sums, or ones.
-fn summands<'a>(weights: Option<DynView<'a>>, updates: &[usize]) -> Result<Held<'a>, Problem> {
-    let dtype = match &weights {
+/// The type of sums: NumPy's largest one of the weights' kind, and integers where there are none.
+fn type_of_sums(weights: Option<&DynView<'_>>) -> DType {
+    match weights {
         None => DType::I64,
         Some(weights) if weights.dtype().is_complex() => DType::C128,
         Some(_) => DType::F64,
-    };
+    }
+}
+
+/// What is added up: weights, in the type of the sums unless they are converted on the way, or ones.
+fn summands<'a>(
+    weights: Option<DynView<'a>>,
+    dtype: DType,
+    updates: &[usize],
+) -> Result<Held<'a>, Problem> {
     let source: Held<'a> = match weights {
         None => Scalar::Int(1).tensor("weights", dtype)?.into(),
-        Some(weights) if weights.dtype() == dtype => weights.into(),
+        Some(weights) if converts(weights.dtype(), dtype) => weights.into(),
         Some(weights) => converted(&weights, dtype)?.into(),
     };
     let source = source.map(|source| source.broadcast_to(updates));
