@@ -93,8 +93,9 @@ fn address() -> Outcome {
 }
 
 /// The tests that limit a process's addresses.
-const LIMITED: [&str; 2] = [
+const LIMITED: [&str; 3] = [
     "memory_that_cannot_be_had",
+    "every_limit_of_memory",
     "a_table_of_contents_that_does_not_fit_the_memory",
 ];
 
