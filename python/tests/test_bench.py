@@ -133,6 +133,8 @@ def brute(w, arrays):
             cell = (*arrays["index"][:, at[0]], *at[1:])
         else:
             cell = (arrays["index"][at[0]], *at[1:])
+            if w.mode == "drop" and cell[0] >= w.cells:
+                continue
         counts[cell] += 1
         fresh = w.reduce == "assign" or (w.include_self is False and cell not in first)
         first.add(cell)
