@@ -47,7 +47,7 @@ def is_plain(torch: ModuleType, *arrays: Any) -> bool:
     tensor = torch.Tensor
     for array in arrays:
         if type(array) is tensor:
-            if array.requires_grad or not array.is_cpu:
+            if array.requires_grad or (not array.is_cpu and has_kernels(array)):
                 return False
         elif array is not None and isinstance(array, tensor):
             return False
@@ -58,6 +58,11 @@ def is_plain(torch: ModuleType, *arrays: Any) -> bool:
         and not torch._C._is_tracing()
         and not interpreting
     )
+
+
+def has_kernels(tensor: Any) -> bool:
+    """Whether strew's operators run on the device of a tensor that is not the CPU's."""
+    return tensor.device.type in ("cuda", "xpu")
 
 
 def batch_operators(*values: Any) -> Any:

@@ -37,12 +37,16 @@ class Checked:
         self.operator = Operator(row)
         self.row = row
         self.names = [name for name, _, _ in self.operator.arguments]
-        self.kinds = [kind for _, kind, _ in self.operator.arguments]
+        #: Whether an argument's strides are checked: of one that is written to, or seen by strides.
+        self.strided = [
+            kind == "Target" or (name == "input" and "stride" in self.names)
+            for name, kind, _ in self.operator.arguments
+        ]
 
     def check(self, values: Sequence[Any]) -> None:
         """Raises the operator's error for types, shapes and numbers that do not fit."""
         self._expect_one_device(values)
-        key = (self.row, *map(_key, values, self.kinds))
+        key = (self.row, *map(_key, values, self.strided))
         if key in _known:
             return
         self.operator.explain(*self._stand_ins(values, keep=False))
@@ -57,6 +61,30 @@ class Checked:
             "the index is wrong on its device but not on the CPU",
             "it must not change meanwhile",
         )
+
+    def check_overlap(self, values: Sequence[Any]) -> None:
+        """Raises the operator's error where its target shares memory with another argument."""
+        target, *others = values
+        memory = target.untyped_storage()
+        shared = [one for one in others if isinstance(one, torch.Tensor)]
+        shared = [one for one in shared if one.untyped_storage().data_ptr() == memory.data_ptr()]
+        if not (shared or torch._debug_has_internal_overlap(target)) or target.numel() == 0:
+            return
+        # The same places in memory that is not touched: a wrong index ends the call before.
+        stand_in = torch.UntypedStorage(memory.nbytes())
+        given = self._stand_ins(values, keep=False)
+        for k, value in enumerate(values):
+            if value is target or any(value is one for one in shared):
+                place = (value.storage_offset(), value.shape, value.stride())
+                given[k] = torch.empty(0, dtype=value.dtype).set_(stand_in, *place)
+            elif self.names[k] in _INDICES and isinstance(value, torch.Tensor):
+                least = 0 if value.dtype == torch.bool else torch.iinfo(value.dtype).min
+                given[k] = torch.full((), least, dtype=value.dtype).expand(value.shape)
+        try:
+            self.operator(*given)
+        except Exception as error:
+            if getattr(error, "position", None) is None:
+                raise
 
     def _expect_one_device(self, values: Sequence[Any]) -> None:
         tensors = [
@@ -73,31 +101,31 @@ class Checked:
                 )
 
     def _stand_ins(self, values: Sequence[Any], keep: bool) -> list[Any]:
-        pairs = zip(self.names, self.kinds, values, strict=True)
+        pairs = zip(self.names, self.strided, values, strict=True)
         unchecked = {"unsafe": True} if not keep and "lengths" in self.names else {}
         return [
-            unchecked.get(name, _stand_in(value, kind == "Target", keep and name in _INDICES))
-            for name, kind, value in pairs
+            unchecked.get(name, _stand_in(value, strided, keep and name in _INDICES))
+            for name, strided, value in pairs
         ]
 
 
-def _key(value: Any, kind: str) -> Any:
+def _key(value: Any, strided: bool) -> Any:
     if isinstance(value, torch.Tensor):
-        return value.dtype, value.shape, value.stride() if kind == "Target" else None
+        return value.dtype, value.shape, value.stride() if strided else None
     if isinstance(value, (list, tuple)):
-        return tuple(_key(one, kind) for one in value)
+        return tuple(_key(one, strided) for one in value)
     # 1, 1.0 and True are equal, but not the same argument.
     return type(value), value
 
 
-def _stand_in(value: Any, is_target: bool, keep: bool) -> Any:
+def _stand_in(value: Any, strided: bool, keep: bool) -> Any:
     if isinstance(value, (list, tuple)):
-        return [_stand_in(one, is_target, keep) for one in value]
+        return [_stand_in(one, strided, keep) for one in value]
     if not isinstance(value, torch.Tensor):
         return value
     if keep:
         return value.detach().cpu()
-    if is_target:
+    if strided:
         # Memory that nothing has touched takes none.
         return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
     return torch.zeros((), dtype=value.dtype).expand(value.shape)

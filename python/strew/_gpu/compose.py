@@ -57,6 +57,8 @@ def fold(
             better = value > result if kind.endswith("max") else value < result
             if not kind.startswith("strict"):
                 better = better | (value != value)
+            if reduction.first:
+                better = better | ((winner < 0) & (value == value))
             winner = torch.where(better & take, at.view(1, -1, 1), winner)
             joined = torch.where(better, value, result)
         result = torch.where(take, joined, result)
@@ -70,7 +72,7 @@ def fold(
             result = torch.div(total, counts, rounding_mode=rounding)
     if reduction.zero_if_start:
         result = torch.where(result == start, 0, result)
-    touched = (grouping.counts > 0).view(1, -1, 1)
+    touched = winner >= 0 if reduction.first else (grouping.counts > 0).view(1, -1, 1)
     found = torch.where(touched, result.to(wide), cells)
     out.copy_(found.reshape(out.shape))
     if arg is not None:

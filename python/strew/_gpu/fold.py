@@ -57,6 +57,8 @@ class Reduction(NamedTuple):
     #: becomes 0.
     finite: bool = False
     zero_if_start: bool = False
+    #: Whether the first update that is no NaN wins in any case; without one a cell stays.
+    first: bool = False
 
 
 class Grouping:
@@ -252,6 +254,7 @@ def _launch(
         ZERO_IF_START=reduction.zero_if_start,
         ORDERED=grouping.order is not None,
         ARG=arg is not None,
+        FIRST=reduction.first,
         WIDE=getattr(tl, str(wide).removeprefix("torch.")),
         CELLS=cells,
         COLUMNS=columns,

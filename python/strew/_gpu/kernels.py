@@ -40,6 +40,19 @@ def join(result, value, take, KIND: tl.constexpr):
 
 
 @triton.jit
+def join_with_position(result, winner, value, at, take, KIND: tl.constexpr, FIRST: tl.constexpr):
+    """One step of a strict minimum or maximum, and the number of the update that has won so far."""
+    if KIND == "strict_max":
+        better = value > result
+    else:
+        better = value < result
+    if FIRST:
+        better = better | ((winner < 0) & (value == value))
+    better = better & take
+    return tl.where(better, value, result), tl.where(better, at, winner)
+
+
+@triton.jit
 def rounded(result, TO: tl.constexpr):
     """The result as an element, rounded once to nearest even.
 
@@ -102,13 +115,15 @@ def fold(
     ORDERED: tl.constexpr,
     ARG: tl.constexpr,
     WIDE: tl.constexpr,
+    FIRST: tl.constexpr,
     CELLS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
     """Folds CELLS cells of COLUMNS columns. Cells without updates keep what they hold.
 
     MEAN is "", "down" or "zero", the direction in which integers are rounded. MORE is added to the
-    count. ARG: `arg` becomes the position of the update that won.
+    count. ARG: `arg` becomes the position of the update that won. FIRST: the first update that is no
+    NaN wins in any case, and a cell without one keeps what it holds.
     """
     cell = tl.program_id(0).to(tl.int64) * CELLS + tl.arange(0, CELLS)
     column = tl.program_id(1).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
@@ -139,20 +154,11 @@ def fold(
         x1 = tl.load(src + (at1 * src_row)[:, None] + along, mask=in1, other=0).to(WIDE)
         x2 = tl.load(src + (at2 * src_row)[:, None] + along, mask=in2, other=0).to(WIDE)
         x3 = tl.load(src + (at3 * src_row)[:, None] + along, mask=in3, other=0).to(WIDE)
-        if ARG:
-            for_max: tl.constexpr = KIND == "strict_max"
-            better = in0 & ((x0 > result) if for_max else (x0 < result))
-            winner = tl.where(better, at0[:, None], winner)
-            result = tl.where(better, x0, result)
-            better = in1 & ((x1 > result) if for_max else (x1 < result))
-            winner = tl.where(better, at1[:, None], winner)
-            result = tl.where(better, x1, result)
-            better = in2 & ((x2 > result) if for_max else (x2 < result))
-            winner = tl.where(better, at2[:, None], winner)
-            result = tl.where(better, x2, result)
-            better = in3 & ((x3 > result) if for_max else (x3 < result))
-            winner = tl.where(better, at3[:, None], winner)
-            result = tl.where(better, x3, result)
+        if ARG or FIRST:
+            result, winner = join_with_position(result, winner, x0, at0[:, None], in0, KIND, FIRST)
+            result, winner = join_with_position(result, winner, x1, at1[:, None], in1, KIND, FIRST)
+            result, winner = join_with_position(result, winner, x2, at2[:, None], in2, KIND, FIRST)
+            result, winner = join_with_position(result, winner, x3, at3[:, None], in3, KIND, FIRST)
         else:
             result = join(result, x0, in0, KIND)
             result = join(result, x1, in1, KIND)
@@ -166,9 +172,10 @@ def fold(
     if ZERO_IF_START:
         start = (nothing.to(WIDE) + tl.load(identity)).to(WIDE)
         result = tl.where(result == start, nothing.to(WIDE), result)
-    tl.store(out + to, rounded(result, ELEMENT), mask=inside)
+    won = inside & (winner >= 0)
+    tl.store(out + to, rounded(result, ELEMENT), mask=won if FIRST else inside)
     if ARG:
-        tl.store(arg + to, (winner // arg_inner) % arg_along, mask=inside & (winner >= 0))
+        tl.store(arg + to, (winner // arg_inner) % arg_along, mask=won)
 
 
 @triton.jit

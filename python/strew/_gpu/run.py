@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 class Run:
     """A call, with its arguments as attributes; an argument that is left out is None."""
 
+    #: Of rows of torch_scatter without this argument.
+    out: Tensor | None = None
+
     if TYPE_CHECKING:
 
         def __getattr__(self, argument: str) -> Any: ...
@@ -55,6 +58,8 @@ class Runner:
     def __call__(self, *values: Any) -> Any:
         values = tuple(_resolved(value) for value in values)
         self.checked.check(values)
+        if self.in_place:
+            self.checked.check_overlap(values)
         made = self.form(Run(self.checked, values))
         if self.in_place:
             return values[0].copy_(made)

@@ -137,9 +137,9 @@ def _csr(run: Run, reduce: str, arg: bool = False) -> Any:
     if src.numel() > 0 and out.numel() > 0:
         run.expect_inside(indptr, src.shape[dim] + 1)
         lines = indptr.expand((*src.shape[:dim], indptr.shape[-1]))
-        reduction = reduction_of(reduce, None, mean="zero")._replace(
-            finite=False, zero_if_start=False
-        )
+        reduction = reduction_of(reduce, None, mean="zero")
+        if reduce in ("min", "max"):
+            reduction = reduction._replace(finite=False, zero_if_start=False, first=True)
         fold_runs(out, src, dim, lines, reduction, winners)
     return out if winners is None else (out, winners)
 
@@ -259,8 +259,8 @@ def scatter_logsumexp(run: Run) -> Tensor:
         found = torch.where(found.isfinite(), found, before)
     else:
         highest = torch.finfo(run.src.dtype).max
-        special = torch.where(found == torch.inf, highest, 0).to(found.dtype)
-        found = torch.where(found.isfinite(), found, special)
+        found = torch.where(found == torch.inf, torch.full_like(found, highest), found)
+        found = torch.where(found.isfinite(), found, 0)
     return found.to(run.src.dtype)
 
 

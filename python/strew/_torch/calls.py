@@ -275,6 +275,18 @@ def _later(make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
     return lambda *arguments: made()(*arguments)
 
 
+class InPlace(Registered):
+    """An operator that writes to its first argument."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        target = arguments[0]
+        if not is_eager(arguments) and (target.is_conj() or target.is_neg()):
+            # The dispatcher would write to a copy. The kernel of the CPU raises the error.
+            target = torch.empty(target.shape, dtype=target.dtype).conj()
+            return self._kernel(target, *arguments[1:])
+        return super().__call__(*arguments)
+
+
 def define(call: type[Call]) -> Registered:
     """Registers the operator that a class declares; returns it."""
     name, kinds = _declare(call.schema)
@@ -317,7 +329,7 @@ def define_in_place(schema: str, row: str) -> Registered:
 
     torch.library.register_fake(f"strew::{name}", lambda *arguments: None, lib=library)
     elsewhere = _later(lambda: running(on_device().row))
-    return Registered(schema, running(Operator), elsewhere, None)
+    return InPlace(schema, running(Operator), elsewhere, None)
 
 
 def _declare(schema: str) -> tuple[str, dict[str, str]]:

@@ -62,7 +62,7 @@ def _are_plain(arguments: Sequence[Any]) -> bool:
         if kind is _TENSOR or kind is _PARAMETER:
             # The function that `torch.func.vjp` returns is called after its transform has ended.
             if (
-                not argument.is_cpu
+                (not argument.is_cpu and dispatch.has_kernels(argument))
                 or _is_batched(argument)
                 or is_functorch_wrapped_tensor(argument)
             ):
