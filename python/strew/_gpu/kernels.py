@@ -223,8 +223,8 @@ def add_planes(
     The last plane holds flags: 1 for +infinity, 2 for -infinity, 4 for NaN.
     """
     element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inside = element < count * columns
     row = element // columns
+    inside = row < count
     cell = row
     if NUMBERED:
         cell = tl.load(numbers + row, mask=inside, other=0)
@@ -274,7 +274,8 @@ def finish(
     Plane 1 counts units of 2^BASE. Digits have 32 bits; they are written over the planes.
     """
     element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    count = tl.load(counts + element // columns, mask=element < cells * columns, other=0)
+    cell = element // columns
+    count = tl.load(counts + cell, mask=cell < cells, other=0)
     inside = count > 0
     count = tl.maximum(count, 1) + MORE
     at = planes + element * PLANES
@@ -317,10 +318,9 @@ def finish(
     length = tl.zeros([BLOCK], tl.uint64) + 1
     left = d0
     for step in tl.static_range(0, 5):
-        width: tl.constexpr = 16 >> step
-        longer = left >= (1 << width)
-        length = tl.where(longer, length + width, length)
-        left = tl.where(longer, left >> width, left)
+        longer = left >= (1 << (16 >> step))
+        length = tl.where(longer, length + (16 >> step), length)
+        left = tl.where(longer, left >> (16 >> step), left)
     bits = (d0 << (64 - length)) | (d1 << (32 - length)) | (d2 >> length)
     below = (d2 << (64 - length)) != 0
     below = below | (lowest < top - 2) | (rest != 0)
