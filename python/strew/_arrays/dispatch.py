@@ -60,6 +60,16 @@ def is_plain(torch: ModuleType, *arrays: Any) -> bool:
     )
 
 
+def device_operators(array: Any) -> Any:
+    """`strew._torch` if the array is a tensor that goes the way of those on a GPU, else None."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(array, getattr(torch, "Tensor", ())):
+        return None
+    if (array.is_cpu or not has_kernels(array)) and not interpreting:
+        return None
+    return above(_OF_TORCH)
+
+
 def has_kernels(tensor: Any) -> bool:
     """Whether strew's operators run on the device of a tensor that is not the CPU's."""
     return tensor.device.type in ("cuda", "xpu")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ def per_count(values: Tensor, counts: Tensor) -> Tensor:
         counts = counts.to(values.real.dtype)
         return torch.complex(values.real / counts, values.imag / counts)
     return values / counts.to(values.dtype)
+
+
+def sqrt(values: Tensor) -> Tensor:
+    """Square roots, rounded correctly: torch's on the CPU may be off by one bit."""
+    return values.sqrt() if not values.is_cpu else torch.from_numpy(np.sqrt(values.numpy()))
 
 
 def _bits(value: Tensor) -> Tensor:

@@ -109,18 +109,27 @@ class Checked:
         ]
 
 
+def _is_mask(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype in (torch.bool, torch.uint8)
+
+
 def _key(value: Any, strided: bool) -> Any:
     if isinstance(value, torch.Tensor):
         return value.dtype, value.shape, value.stride() if strided else None
     if isinstance(value, (list, tuple)):
-        return tuple(_key(one, strided) for one in value)
+        # How many elements masks choose says which shape the values may have.
+        chosen = tuple(int(one.count_nonzero()) for one in value if _is_mask(one))
+        return chosen, tuple(_key(one, strided) for one in value)
     # 1, 1.0 and True are equal, but not the same argument.
     return type(value), value
 
 
 def _stand_in(value: Any, strided: bool, keep: bool) -> Any:
     if isinstance(value, (list, tuple)):
-        return [_stand_in(one, strided, keep) for one in value]
+        return [
+            _mask(one) if _is_mask(one) and not keep else _stand_in(one, strided, keep)
+            for one in value
+        ]
     if not isinstance(value, torch.Tensor):
         return value
     if keep:
@@ -129,6 +138,13 @@ def _stand_in(value: Any, strided: bool, keep: bool) -> Any:
         # Memory that nothing has touched takes none.
         return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
     return torch.zeros((), dtype=value.dtype).expand(value.shape)
+
+
+def _mask(value: Tensor) -> Tensor:
+    """A mask on the CPU that chooses as many elements."""
+    made = torch.zeros(value.shape, dtype=value.dtype)
+    made.reshape(-1)[: int(value.count_nonzero())] = 1
+    return made
 
 
 def first_and_last(index: Tensor) -> tuple[int, int]:

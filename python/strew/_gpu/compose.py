@@ -97,6 +97,25 @@ def fold_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Redu
     out.copy_(torch.stack([re, im], -1).reshape(out.shape))
 
 
+def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) -> None:
+    """Sums of squared differences from the mean, by one pass over each cell."""
+    count = torch.zeros_like(_cells(out, src, grouping))
+    first, mean, squares = count, count, count
+    for _, inside, given in _steps(src, grouping):
+        take = inside & (given == given) if skips_nan else inside
+        first = torch.where(take & (count == 0), given, first)
+        more = count + 1.0
+        value = given - first
+        apart = value - mean
+        moved = mean + apart / more
+        joined = squares + apart * (value - moved)
+        overflows = joined.isnan() & ~squares.isnan() & given.isfinite()
+        joined = torch.where(overflows, torch.inf, joined)
+        count = torch.where(take, more, count)
+        mean, squares = torch.where(take, moved, mean), torch.where(take, joined, squares)
+    out.copy_(squares.reshape(out.shape))
+
+
 def _cells(out: Tensor, src: Updates, grouping: Grouping) -> Tensor:
     """What the cells hold: outer columns, cells, inner columns."""
     return out.reshape(src.columns // src.inner, grouping.size, src.inner)

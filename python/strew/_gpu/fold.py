@@ -284,3 +284,29 @@ def _launch_products(
         BLOCK=_LANES,
         enable_fp_fusion=False,
     )
+
+
+def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) -> None:
+    """Sums of squared differences from the mean, of float64 into float64."""
+    if out.numel() == 0 or src.values.numel() == 0:
+        return
+    if composes():
+        compose.fold_spread(out, src, grouping, skips_nan)
+        return
+    grid = (triton.cdiv(grouping.size * src.columns, _LANES),)
+    kernels.fold_spread[grid](
+        src.values,
+        grouping.order,
+        grouping.starts,
+        grouping.ends,
+        out,
+        grouping.size,
+        src.columns,
+        src.inner,
+        src.row,
+        src.outer_step,
+        src.inner_step,
+        SKIP=skips_nan,
+        BLOCK=_LANES,
+        enable_fp_fusion=False,
+    )

@@ -349,3 +349,44 @@ def finish(
     elif BITS == 32:
         number = number.to(tl.int32)
     tl.store(out + element, number.to(out.dtype.element_ty, bitcast=True), mask=inside)
+
+
+@triton.jit
+def fold_spread(
+    src, order, starts, ends, out, cells, columns, inner, src_row, src_outer, src_inner,
+    SKIP: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Sums of squared differences from the mean, of float64, by one pass over each cell.
+
+    Values are counted from the first one of their cell. SKIP: NaN is left out.
+    """
+    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    cell, column = element // columns, element % columns
+    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
+    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
+    outer, place = column // inner, column % inner
+    to = out + (outer * cells * inner + cell * inner + place)
+    along = outer * src_outer + place * src_inner
+    zero = tl.zeros([BLOCK], tl.float64)
+    count, first, mean, squares = zero, zero, zero, zero
+    for k in range(0, tl.max(hi - lo)):
+        inside = lo + k < hi
+        at = tl.load(order + lo + k, mask=inside, other=0).to(tl.int64)
+        given = tl.load(src + at * src_row + along, mask=inside, other=0)
+        take = inside
+        if SKIP:
+            take = inside & (given == given)
+        first = tl.where(take & (count == 0), given, first)
+        more = count + 1.0
+        value = given - first
+        apart = value - mean
+        moved = mean + apart / more
+        joined = squares + apart * (value - moved)
+        # Finite values whose squares overflow have an infinite variance.
+        finite = (given - given) == 0
+        overflows = (joined != joined) & (squares == squares) & finite
+        joined = tl.where(overflows, float("inf"), joined)
+        count = tl.where(take, more, count)
+        mean = tl.where(take, moved, mean)
+        squares = tl.where(take, joined, squares)
+    tl.store(to, squares, mask=lo < hi)

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 from .._native.errors import Problem
 from . import derivatives, scatter_rows, torch_rows
+from .checks import Checked
+from .fold import fold, updates_along
 from .run import Runner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
+
+    from torch import Tensor
 
 _FORMS = torch_rows.FORMS | scatter_rows.FORMS
 
@@ -32,6 +36,26 @@ def function(name: str) -> Callable[..., Any]:
         raise refusal(name)
     run: Callable[..., Any] = found
     return run
+
+
+def aggregate() -> Any:
+    """The module of statistics of groups."""
+    from . import aggregate as found
+
+    return found
+
+
+def fold_groups(
+    cells: Tensor, src: Tensor, dim: int, groups: Any, reduce: str, include_self: bool
+) -> None:
+    """Folds the values of groups into contiguous cells; those without values stay."""
+    reduction = torch_rows.reduction_of(reduce, include_self)
+    fold(cells, updates_along(src, dim), groups.grouping, reduction)
+
+
+def refuse(name: str, values: Sequence[Any]) -> NoReturn:
+    """Raises the CPU's error of an operator that was given a wrong index."""
+    Checked(name).refuse(values)
 
 
 def refusal(name: str) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from .along import Along
-from .arithmetic import exp, log, widened
+from .arithmetic import exp, log, sqrt, widened
 from .fold import Reduction
 from .torch_rows import fold_runs
 
@@ -211,7 +211,7 @@ def scatter_std(run: Run) -> Tensor:
     found = _sums(along, away * away, None if run.out is None else _copy(_wide(run.out)))
     divisor = (counts - int(run.unbiased)).clamp(min=1).to(src.dtype) + 1e-6
     dtype = run.src.dtype if run.src.is_floating_point() else torch.float32
-    return (found / divisor).sqrt().to(dtype)
+    return sqrt(found / divisor).to(dtype)
 
 
 def _copy(tensor: Tensor) -> Tensor:

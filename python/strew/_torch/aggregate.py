@@ -48,7 +48,14 @@ from .._own.aggregate import aggregate as strew_aggregate
 from .._own.gather import gather as strew_gather
 from .._own.scatter import scatter as strew_scatter
 from .._strew import Plan, _aggregate, _members
-from .registry import expect_one_forward_mode, has_derivative, is_eager
+from .on_device import of_plan
+from .registry import (
+    expect_one_forward_mode,
+    has_derivative,
+    is_eager,
+    is_on_device,
+    on_device,
+)
 from .running import before, product_and_sum
 from .tensors import plain
 
@@ -101,6 +108,11 @@ class _Call:
         return self.make_plan()
 
     def run(self, src: Tensor) -> tuple[Tensor, ...]:
+        if is_on_device(src):
+            groups = self.groups
+            if isinstance(groups, Plan):
+                groups = of_plan(groups, src.device)
+            return on_device().aggregate().run(groups, src, self.names, self.dim, self.options)
         return _aggregate(self.groups, src, self.names, self.dim, self.options)
 
     def of_batch(self) -> _Call:

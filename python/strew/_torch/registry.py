@@ -134,6 +134,15 @@ def expect_one_forward_mode(name: str) -> None:
         )
 
 
+def is_plain_on_device(tensors: Sequence[Tensor]) -> bool:
+    """Whether these are plain tensors of a GPU, in a call that nothing but autograd watches."""
+    if _is_compiling() or _are_transforms_active():
+        return False
+    if _len_dispatch_stack() > 0 or _is_tracing() or not all(map(is_on_device, tensors)):
+        return False
+    return not any(map(_is_batched, tensors))
+
+
 def is_on_device(tensor: Tensor) -> bool:
     """Whether what runs on a GPU takes the tensor."""
     return not tensor.is_cpu or dispatch.interpreting
