@@ -45,6 +45,14 @@ class Groups:
         return Grouping(every.order, every.starts[: self.size], every.ends[: self.size])
 
 
+    def members(self) -> tuple[Tensor, Tensor]:
+        """Where each group begins among the positions of the values, and these positions."""
+        of = self.grouping
+        starts = torch.cat([of.starts, of.ends[-1:]]) if self.size else of.starts.new_zeros(1)
+        assert of.order is not None
+        return starts, of.order[: int(starts[-1])]
+
+
 def run(
     groups: Groups, src: Tensor, names: Sequence[str], dim: Any, options: dict[str, Any] | None
 ) -> tuple[Tensor, ...]:

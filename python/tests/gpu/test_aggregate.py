@@ -63,3 +63,31 @@ def test_what_has_no_kernel_says_so():
             strew.aggregate(src, index, "sum", weights=src)
         with pytest.raises(NotImplementedError, match=r"tensor\.cpu\(\)"):
             strew.aggregate(src, index, lambda group: group.sum())
+
+
+@pytest.mark.parametrize("name", "sum prod sumsq mean var std sem min max first last".split())
+def test_derivatives(name):
+    index = torch.tensor([2, 0, 2, 2, 0, 9])
+    src = torch.tensor([3.0, 0.5, 1.0, -2.0, 1.5, 7.0], dtype=torch.float64, requires_grad=True)
+
+    def run(src):
+        return strew.aggregate(src, index, name, size=3, mode="drop", fill_value=0)
+
+    expected = torch.autograd.grad(run(src).square().sum(), src)[0]
+    with strew.gpu.interpreted():
+        found = torch.autograd.grad(run(src).square().sum(), src)[0]
+        assert torch.autograd.gradcheck(run, [src])
+        assert torch.autograd.gradgradcheck(run, [src])
+    torch.testing.assert_close(found, expected, rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "amin", "amax", "min", "max", "assign"])
+def test_plans(reduce):
+    src, out = drawn((12, 3), torch.float32), drawn((5, 3), torch.float32, seed=1)
+    plan = strew.Plan(torch.where(index_of((12,), 5) == 4, 9, index_of((12,), 5)), 5, mode="drop")
+    check(lambda s: plan.scatter(s, reduce), src)
+    check(lambda s, o: plan.scatter(s, reduce, out=o), src, out)
+    check(lambda s, o: plan.scatter(s, reduce, out=o, include_self=False), src, out)
+    check(lambda o: plan.gather(o), out)
+    check(lambda s: strew.scatter(s, None, 0, plan=plan), src)
+    check(lambda s: strew.aggregate(s, plan, ["mean", "argmax"]), src)
