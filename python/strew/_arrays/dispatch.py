@@ -1,8 +1,9 @@
 """Which calls go through torch's dispatcher, and which are part of a function that JAX traces.
 
 Autograd, `torch.compile`, `torch.jit.trace`, `torch.func` and tensor subclasses only see operators
-that are registered with torch's dispatcher. A call through it takes some microseconds, so plain
-tensors that none of these watches skip it: they are taken as arrays, like NumPy's.
+that are registered with torch's dispatcher, and it finds what runs on a GPU. A call through it
+takes some microseconds, so plain tensors of the CPU that none of these watches skip it: they are
+taken as arrays, like NumPy's.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import numpy
 # Both need their library, and are above this module.
 _OF_TORCH = "strew._torch"
 _OF_JAX = "strew._jax"
+
+#: Whether tensors of the CPU go the way of those on a GPU: `strew.gpu.interpreted` sets it.
+interpreting = False
 
 
 def above(name: str) -> Any:
@@ -43,7 +47,7 @@ def is_plain(torch: ModuleType, *arrays: Any) -> bool:
     tensor = torch.Tensor
     for array in arrays:
         if type(array) is tensor:
-            if array.requires_grad:
+            if array.requires_grad or (not array.is_cpu and has_kernels(array)):
                 return False
         elif array is not None and isinstance(array, tensor):
             return False
@@ -52,7 +56,23 @@ def is_plain(torch: ModuleType, *arrays: Any) -> bool:
         and not torch._C._are_functorch_transforms_active()
         and torch._C._len_torch_dispatch_stack() == 0
         and not torch._C._is_tracing()
+        and not interpreting
     )
+
+
+def device_operators(array: Any) -> Any:
+    """`strew._torch` if the array is a tensor that goes the way of those on a GPU, else None."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(array, getattr(torch, "Tensor", ())):
+        return None
+    if (array.is_cpu or not has_kernels(array)) and not interpreting:
+        return None
+    return above(_OF_TORCH)
+
+
+def has_kernels(tensor: Any) -> bool:
+    """Whether strew's operators run on the device of a tensor that is not the CPU's."""
+    return tensor.device.type in ("cuda", "xpu")
 
 
 def batch_operators(*values: Any) -> Any:

@@ -9,12 +9,18 @@ import numpy as np
 
 from .._native import errors
 from .._strew import Plan
+from .dispatch import device_operators
 
 _Array: TypeAlias = np.ndarray[Any, Any]
 
 
-def plan_as_index(plan: Plan) -> Any:
-    """The row of each of a plan's updates; -1 for those that it drops."""
+def plan_as_index(plan: Plan, beside: Any = None) -> Any:
+    """The row of each of a plan's updates; -1 for those that it drops.
+
+    A NumPy array; beside a tensor on a GPU a tensor there.
+    """
+    if operators := device_operators(beside):
+        return operators.on_device.rows_of_plan(plan, beside.device)
     return plan.gather(np.arange(1, plan.size + 1)) - 1
 
 

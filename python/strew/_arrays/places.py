@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
+
+
+class OnDevice:
+    """torch, whose new tensors are on a device."""
+
+    def __init__(self, torch: Any, device: Any) -> None:
+        self._torch, self._device = torch, device
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._torch, name)
+        return partial(found, device=self._device) if name in _NEW else found
+
+
+_NEW = frozenset(["arange", "full", "ones"])
 
 
 def repeated(numbers: Any, counts: Any) -> Any:

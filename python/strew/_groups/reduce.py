@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.dispatch import torch_operators, without_transform
+from .._arrays.dispatch import device_operators, torch_operators, without_transform
 from .._arrays.swapped import explain as explain_swapped
 from .._native import dtypes, errors, hints
 from .._native import options as _options
@@ -51,11 +51,15 @@ def of_arrays(
             if size is not None or mode != "error" or ignore_index is not None:
                 raise errors.own_of_plan("aggregate")
         else:
-            if isinstance(index, tuple) and keys.several(index):
+            if isinstance(index, tuple) and not device_operators(src) and keys.several(index):
                 rows, sizes = keys.rows("aggregate", index, size, mode, ignore_index)
                 size, mode, ignore_index = math.prod(sizes), "drop", None
-            rows = without_transform(rows)
-            groups = _groups(rows, size, mode, ignore_index)
+            if operators := device_operators(src):
+                groups = operators.on_device.groups(src, rows, size, mode, ignore_index)
+                rows, size, mode, ignore_index = groups, groups.size, "drop", None
+            else:
+                rows = without_transform(rows)
+                groups = _groups(rows, size, mode, ignore_index)
         fill_value = options["fill_value"]
         if dtype is not None:
             if weights is not None:
@@ -74,7 +78,7 @@ def of_arrays(
         else:
             plan = partial(_plan, rows, size, mode, ignore_index)
             others = partial(_with_plan, operators, groups, plan, src, dim, weights)
-            if q_of_each:
+            if q_of_each and not device_operators(src):
                 results = quantiles.of_arrays(others, groups, src, reduces, dim, weights, options)
             else:
                 results = others(reduces, options)
@@ -109,6 +113,8 @@ def _with_plan(
     names = [one for one in reduces if not callable(one)]
     if options["skipna"] and len(names) < len(reduces):
         raise no_skipna()
+    if device_operators(src):
+        operators.on_device.check_arguments(len(names) < len(reduces), weights, options)
     if weights is not None:
         return weighted(groups, plan, src, weights, reduces, dim, options)
     made: Any = iter(())
@@ -125,7 +131,8 @@ def _with_plan(
 
 def _plan(rows: Any, size: Any, mode: Any, ignore_index: Any) -> Plan:
     """The plan of an index, which may be one."""
-    if isinstance(rows, Plan):
+    if isinstance(rows, Plan) or hasattr(rows, "grouping"):
+        # A plan, or groups on a device.
         return rows
     return Plan(rows, size, mode=mode, ignore_index=ignore_index)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._arrays.dispatch import torch_operators
 from .._arrays.library import from_numpy
+from .._arrays.lines import plan_as_index
 from .._native import errors
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _with_one_more_slice(input: Any, shape: tuple[int, ...], dim: int) -> Any:
 
 def _plan_as_index(plan: Plan, src: Any, dim: int) -> Any:
     """The plan's index as a tensor of `src`'s shape; -1 for updates that the plan drops."""
-    rows = sys.modules["torch"].as_tensor(plan.gather(np.arange(1, plan.size + 1))) - 1
+    rows = sys.modules["torch"].as_tensor(plan_as_index(plan, src))
     shape = [1] * src.dim()
     shape[dim] = len(plan)
     return rows.reshape(shape).expand(src.shape)

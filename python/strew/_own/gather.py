@@ -155,7 +155,7 @@ def _gather_by_plan(src: Any, plan: Plan, dim: int, fill_value: Any) -> Any:
         return plan.gather(src, dim=dim)
 
     def by_index(src: Any) -> Any:
-        rows = plan_as_index(plan)
+        rows = plan_as_index(plan, src)
         if operators:
             return operators.own.gather(src, rows, dim, "drop", fill_value, None)
         return _gather(src, rows, dim, "drop", fill_value, None)

@@ -538,13 +538,13 @@ def _scatter_by_plan(
     if direct and out is None and operators.plan.supports(src):
 
         def by_index(_: Any, src: Any) -> Any:
-            rows = plan_as_index(plan)
+            rows = plan_as_index(plan, src)
             return operators.own.scatter(
                 src, rows, dim, None, plan.size, name, "drop", include_self, fill_value, None
             )
 
         return operators.plan.scatter(plan, into, src, dim, name, keeps_self, by_index)
-    rows, size = plan_as_index(plan), plan.size if out is None else None
+    rows, size = plan_as_index(plan, src), plan.size if out is None else None
     return _scatter_by_index(
         src, rows, dim, out, size, name, "drop", include_self, fill_value, None
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import lines as _lines
-from .._arrays.dispatch import without_transform
+from .._arrays.dispatch import device_operators, without_transform
 from .._arrays.library import from_numpy
 from .._arrays.lines import plan_as_index
 from .._groups import keys
@@ -45,7 +45,9 @@ def aggregate_groups(
     if plan is not None:
         return aggregate(src, plan, name, dim=dim, **options)
     bounds = {"size": size, "mode": mode, "ignore_index": ignore_index}
-    if not keys.several(index):
+    if operators := device_operators(src):
+        operators.on_device.check_lines(src, index)
+    elif not keys.several(index):
         index = dtypes.as_array(without_transform(index))
         # Of a list without elements.
         index = index if index.size else index.astype(np.int64)

@@ -9,7 +9,7 @@ Needs torch, and is imported only where torch is in use. Each public module has 
 * `torch_geometric`: the functions that ``strew.torch_scatter.install(pyg=True)`` replaces.
 * `own`: `strew.scatter` and `strew.gather`.
 * `plan`: the operators that take a `strew.Plan`, and `plan_methods`: the plan's own methods.
-* `aggregate`: `strew.aggregate`, with the running sums of `running`.
+* `aggregate`: `strew.aggregate`, with the running sums of `running`; `on_device` on a GPU.
 
 * `samples`: these for one sample of `torch.vmap` after the other.
 
@@ -20,10 +20,11 @@ all of them do to tensors.
 """
 
 from . import torch, torch_scatter  # isort: skip  (they define the operators that the others call)
-from . import aggregate, own, plan, plan_methods, pyg_lib, samples, tensors
+from . import aggregate, on_device, own, plan, plan_methods, pyg_lib, samples, tensors
 
 __all__ = [
     "aggregate",
+    "on_device",
     "own",
     "plan",
     "plan_methods",

@@ -48,7 +48,14 @@ from .._own.aggregate import aggregate as strew_aggregate
 from .._own.gather import gather as strew_gather
 from .._own.scatter import scatter as strew_scatter
 from .._strew import Plan, _aggregate, _members
-from .registry import expect_one_forward_mode, has_derivative, is_eager
+from .on_device import of_plan
+from .registry import (
+    expect_one_forward_mode,
+    has_derivative,
+    is_eager,
+    is_on_device,
+    on_device,
+)
 from .running import before, product_and_sum
 from .tensors import plain
 
@@ -101,6 +108,11 @@ class _Call:
         return self.make_plan()
 
     def run(self, src: Tensor) -> tuple[Tensor, ...]:
+        if is_on_device(src):
+            groups = self.groups
+            if isinstance(groups, Plan):
+                groups = of_plan(groups, src.device)
+            return on_device().aggregate().run(groups, src, self.names, self.dim, self.options)
         return _aggregate(self.groups, src, self.names, self.dim, self.options)
 
     def of_batch(self) -> _Call:
@@ -174,13 +186,22 @@ class _Groups:
 
     def __init__(self, call: _Call, src: Tensor) -> None:
         self.plan, self.dim, self.options, self.src = call.plan, call.dim, call.options, src
-        starts, members, _ = _members(call.plan)
+        self.size: int = call.plan.size
+        #: How `strew.scatter`, `strew.gather` and `strew.aggregate` are told of the groups.
+        self.index: Any = None
+        self.named: dict[str, Any] = {"plan": call.plan}
         #: Where each group begins among the members, and the positions of the members.
-        self.starts, self.members = torch.as_tensor(starts), torch.as_tensor(members)
+        if is_on_device(src):
+            groups = of_plan(call.plan, src.device) if isinstance(call.plan, Plan) else call.plan
+            self.index, self.named = groups.rows, {"mode": "drop"}
+            self.starts, self.members = groups.members()
+        else:
+            starts, members, _ = _members(call.plan)
+            self.starts, self.members = torch.as_tensor(starts), torch.as_tensor(members)
         #: The values that are in no group or are left out as NaN; None if there are none.
         self.left_out: Tensor | None = None
-        if len(members) < src.shape[self.dim]:
-            outside = torch.ones(src.shape[self.dim], dtype=torch.bool)
+        if len(self.members) < src.shape[self.dim]:
+            outside = torch.ones(src.shape[self.dim], dtype=torch.bool, device=src.device)
             self.left_out = self.along(outside.index_fill(0, self.members, False))
         if self.options["skipna"]:
             nan = src.isnan()
@@ -198,7 +219,7 @@ class _Groups:
             counted = self.sum(self.replaced(torch.ones_like(self.values.real), 0))
         else:
             shape = list(self.src.shape)
-            shape[self.dim] = self.plan.size
+            shape[self.dim] = self.size
             counted = self.along(self.starts.diff()).to(torch.float64).expand(shape)
         return counted.clamp(min=1)
 
@@ -207,7 +228,7 @@ class _Groups:
         """How many members of its group stand before each member, and how many behind it."""
         sizes = self.starts.diff()
         first = torch.repeat_interleave(self.starts[:-1], sizes)
-        before = torch.arange(len(self.members)) - first
+        before = torch.arange(len(self.members), device=first.device) - first
         behind = torch.repeat_interleave(sizes, sizes) - 1 - before
         return torch.stack([self.along(before), self.along(behind)])
 
@@ -217,11 +238,18 @@ class _Groups:
 
     def sum(self, values: Tensor) -> Tensor:
         """The sum of each group."""
-        return strew_scatter(values, None, self.dim, plan=self.plan)
+        return self.scatter(values, "sum")
+
+    def scatter(self, values: Tensor, reduce: str) -> Tensor:
+        """The values of each group reduced."""
+        size = None if self.index is None else self.size
+        return strew_scatter(
+            values, self.index, self.dim, dim_size=size, reduce=reduce, **self.named
+        )
 
     def of(self, values: Tensor) -> Tensor:
         """The value of each element's group."""
-        return strew_gather(values, None, self.dim, plan=self.plan)
+        return strew_gather(values, self.index, self.dim, **self.named)
 
     def spread(self, values: Tensor) -> Tensor:
         """The value of each element's group; 0 for elements that are left out."""
@@ -241,7 +269,10 @@ class _Groups:
         """Another aggregate of the same groups, by default without any fill value."""
         given = {name: self.options[name] for name in _OPTIONS}
         merged = given | {"min_count": 0, "fill_value": None, "exact": False} | options
-        return strew_aggregate(src, self.plan, name, dim=self.dim, **merged)
+        if self.index is None:
+            return strew_aggregate(src, self.plan, name, dim=self.dim, **merged)
+        merged |= {"size": self.size, "mode": "drop"}
+        return strew_aggregate(src, self.index, name, dim=self.dim, **merged)
 
     def without_fills(self, name: str, grad: Tensor) -> Tensor:
         """The gradient, with zeros for results that are fill values."""
@@ -340,7 +371,7 @@ def _cumsum(groups: _Groups, name: str, grad: Tensor) -> Tensor:
 
 def _prod(groups: _Groups, name: str, grad: Tensor) -> Tensor:
     def product(values: Tensor) -> Tensor:
-        return strew_scatter(values, None, groups.dim, reduce="prod", plan=groups.plan)
+        return groups.scatter(values, "prod")
 
     # Values that are left out multiply by 1.
     _, pull = torch.func.vjp(product, groups.replaced(groups.values, 1))
@@ -390,7 +421,8 @@ def _place(at: Tensor, method: str | None) -> tuple[Tensor, Tensor]:
 def _selected(groups: _Groups, name: str, grad: Tensor) -> Tensor:
     """Of results that are values at a place: the same of the values' positions."""
     size = groups.src.shape[groups.dim]
-    positions = groups.along(torch.arange(size, dtype=torch.float64)).expand(groups.src.shape)
+    line = torch.arange(size, dtype=torch.float64, device=grad.device)
+    positions = groups.along(line).expand(groups.src.shape)
     # A shift moves NaN, too.
     skips = groups.options["skipna"] and name != "shift"
     if skips:
@@ -422,7 +454,8 @@ def _running_extreme(groups: _Groups, name: str, grad: Tensor) -> Tensor:
     new = new & _same(groups.in_groups(src), best)
     if groups.options["skipna"]:
         new = new & ~groups.in_groups(src.isnan())
-    member = torch.where(new, groups.along(torch.arange(len(groups.members))), -1)
+    line = torch.arange(len(groups.members), device=new.device)
+    member = torch.where(new, groups.along(line), -1)
     if len(groups.members):
         member = member.cummax(groups.dim).values
     positions = torch.where(member < 0, -1, groups.members[member.clamp(min=0)])

@@ -19,14 +19,16 @@ class Add(Call):
 add = define(Add)
 ```
 
-`define` makes the schema, the CPU kernel, the fake kernel, backward and forward mode, and the rule
+`define` makes the schema, the kernels of CPU and GPU, the fake kernel, backward and forward mode, and the rule
 of `torch.func.vmap`. ``torch.library.register_autograd`` has no forward mode: a dual number that
 goes through an operator registered with it silently loses its tangent.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import make_dataclass
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -35,7 +37,14 @@ from torch._functorch.autograd_function import enable_single_level_autograd_func
 from torch.autograd import forward_ad
 
 from .._strew import Operator
-from .registry import has_derivative, has_eager_derivative, is_eager, library
+from .registry import (
+    has_derivative,
+    has_eager_derivative,
+    is_eager,
+    is_on_device,
+    library,
+    on_device,
+)
 from .tensors import batched, copied, plain
 
 if TYPE_CHECKING:
@@ -219,9 +228,17 @@ class AlongAxis(Call):
 class Registered:
     """An operator of the dispatcher; a call that only autograd watches goes past the dispatcher."""
 
-    def __init__(self, schema: str, kernel: Callable[..., Any], call: type[Call] | None) -> None:
+    def __init__(
+        self,
+        schema: str,
+        kernel: Callable[..., Any],
+        elsewhere: Callable[..., Any],
+        call: type[Call] | None,
+    ) -> None:
         name = schema.partition("(")[0]
-        library.impl(name, kernel, "CPU")
+        library.impl(name, _either(kernel, elsewhere) if _INTERPRETS else kernel, "CPU")
+        for key in ("CUDA", "XPU"):
+            library.impl(name, elsewhere, key)
         self.overload = getattr(torch.ops.strew, name).default
         #: Finds the arguments in a dictionary.
         self.pick = itemgetter(*(argument.name for argument in self.overload._schema.arguments))
@@ -238,6 +255,38 @@ class Registered:
         return self._kernel(*arguments)
 
 
+#: Whether Triton interprets its kernels, so that `strew.gpu.interpreted` can be used.
+_INTERPRETS = os.environ.get("TRITON_INTERPRET") == "1"
+
+
+def _either(kernel: Callable[..., Any], elsewhere: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of the CPU; within `strew.gpu.interpreted` that of the GPU."""
+
+    def chosen(*arguments: Any) -> Any:
+        first = next(one for one in arguments if isinstance(one, torch.Tensor))
+        return (elsewhere if is_on_device(first) else kernel)(*arguments)
+
+    return chosen
+
+
+def _later(make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """A kernel that is made at its first call."""
+    made = cache(make)
+    return lambda *arguments: made()(*arguments)
+
+
+class InPlace(Registered):
+    """An operator that writes to its first argument."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        target = arguments[0]
+        if not is_eager(arguments) and (target.is_conj() or target.is_neg()):
+            # The dispatcher would write to a copy. The kernel of the CPU raises the error.
+            target = torch.empty(target.shape, dtype=target.dtype).conj()
+            return self._kernel(target, *arguments[1:])
+        return super().__call__(*arguments)
+
+
 def define(call: type[Call]) -> Registered:
     """Registers the operator that a class declares; returns it."""
     name, kinds = _declare(call.schema)
@@ -245,7 +294,10 @@ def define(call: type[Call]) -> Registered:
     # It sets the arguments as attributes. A loop over their names takes 0.6 microseconds more.
     call.__init__ = make_dataclass("Arguments", kinds).__init__  # type: ignore[method-assign,misc]
     call.tensors = tuple(name for name, kind in kinds.items() if kind in _PREPARED)
-    call.operator = Registered(call.schema, _kernel(call, kinds), call)
+    kernel = _kernel(call, kinds)
+    # A function chooses by its tensors itself.
+    elsewhere = _later(lambda: _kernel(call, kinds, on_device().row)) if call.run is None else kernel
+    call.operator = Registered(call.schema, kernel, elsewhere, call)
 
     def fake(*arguments: Any) -> Any:
         return call(*arguments).empty()
@@ -266,13 +318,18 @@ def define_in_place(schema: str, row: str) -> Registered:
     name, kinds = _declare(schema)
     # Detached, but not resolved: that could make a copy, and the tensor itself must be written to.
     prepared = {name: _PREPARED[kind] for name, kind in kinds.items() if kind in _PREPARED}
-    run = _of_row(row, tuple(kinds), prepared, torch.Tensor.detach)
 
-    def kernel(*arguments: Any) -> None:
-        run(*arguments)
+    def running(find: Callable[[str], Any]) -> Callable[..., None]:
+        run = _of_row(row, tuple(kinds), prepared, torch.Tensor.detach, find)
+
+        def kernel(*arguments: Any) -> None:
+            run(*arguments)
+
+        return kernel
 
     torch.library.register_fake(f"strew::{name}", lambda *arguments: None, lib=library)
-    return Registered(schema, kernel, None)
+    elsewhere = _later(lambda: running(on_device().row))
+    return InPlace(schema, running(Operator), elsewhere, None)
 
 
 def _declare(schema: str) -> tuple[str, dict[str, str]]:
@@ -292,8 +349,10 @@ def as_argument(argument: Any) -> Any:
     return argument
 
 
-def _kernel(call: type[Call], kinds: Mapping[str, str]) -> Callable[..., Any]:
-    """What runs on the CPU: the declared operator or function, of plain tensors."""
+def _kernel(
+    call: type[Call], kinds: Mapping[str, str], find: Callable[[str], Any] = Operator
+) -> Callable[..., Any]:
+    """What runs the declared operator or function, of plain tensors; `find` finds an operator."""
     prepared = {
         name: _PREPARED[kind]
         for name, kind in kinds.items()
@@ -303,10 +362,10 @@ def _kernel(call: type[Call], kinds: Mapping[str, str]) -> Callable[..., Any]:
         steps = [(call.names.index(name), prepare) for name, prepare in prepared.items()]
         return _prepared(call.run, steps)
     if "{reduce}" not in call.row:
-        return _of_row(call.row, call.names, prepared)
+        return _of_row(call.row, call.names, prepared, find=find)
     at = call.names.index("reduce")
     of = {
-        reduce: _of_row(call.row.format(reduce=reduce), call.names, prepared)
+        reduce: _of_row(call.row.format(reduce=reduce), call.names, prepared, find=find)
         for reduce in ("min", "max")
     }
     return lambda *arguments: of[arguments[at]](*arguments)
@@ -330,20 +389,21 @@ def _of_row(
     names: Sequence[str],
     prepared: Mapping[str, Callable[[Any], Any]],
     target: Callable[[Any], Any] = copied,
+    find: Callable[[str], Any] = Operator,
 ) -> Callable[..., Any]:
-    """An operator of strew. `target` prepares the argument that it writes to.
+    """An operator of strew, as `find` finds it. `target` prepares the argument that it writes to.
 
     An operator with a derivative must not change its arguments, so `target` is a copy by default.
     """
-    operator = Operator(row)
-    pick = picks_for(operator, names)
+    declared, operator = Operator(row), find(row)
+    pick = picks_for(declared, names)
     steps = [
         (k, target if kind == "Target" else prepared[name])
-        for k, (name, kind, _) in enumerate(operator.arguments)
+        for k, (name, kind, _) in enumerate(declared.arguments)
         if name in prepared
     ]
 
-    if [name for name, _, _ in operator.arguments] == list(names):
+    if [name for name, _, _ in declared.arguments] == list(names):
         return _prepared(operator, steps)
     if steps == [(0, plain)]:
         # The same as below, without a list.

@@ -13,8 +13,9 @@ import torch
 from .. import torch as strew_torch
 from .._arrays.dispatch import batch_operators
 from .._native.errors import Problem
+from .._strew import Operator
 from .calls import Call, define
-from .registry import is_eager
+from .registry import is_eager, is_on_device, on_device
 from .tensors import as_tensor
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def scatter(
         raise Problem(ValueError, "scatter", "out").saying(
             "dim_size and fill_value cannot be combined with out"
         )
+    given = src, index
     src, index, dim = _normalized(src, index, dim)
     if out is not None:
         size = out.shape[dim]
@@ -50,7 +52,8 @@ def scatter(
     else:
         size = _size(index, ignore_index)
     drops = mode == "drop" or ignore_index is not None
-    index = _index(index, size, mode, ignore_index).expand(src.shape)
+    call = (*given, dim, out, dim_size, reduce, mode, include_self, fill_value, ignore_index, None)
+    index = _index_of("strew.scatter", call, index, size).expand(src.shape)
     shape = list(src.shape)
     shape[dim] = size + drops
     if out is None:
@@ -82,8 +85,10 @@ def gather(
     ignore_index: int | None,
 ) -> Tensor:
     """`strew.gather`."""
+    given = src, index
     src, index, dim = _normalized(src, index, dim)
-    index = _index(index, src.shape[dim], mode, ignore_index)
+    call = (*given, dim, mode, fill_value, ignore_index)
+    index = _index_of("strew.gather", call, index, src.shape[dim])
     if mode == "drop" or ignore_index is not None:
         shape = list(src.shape)
         shape[dim] = 1
@@ -147,6 +152,17 @@ def _index(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Ten
     """The index without the special cases of `mode`, by way of the dispatcher where needed."""
     run = _resolve if is_eager((index,)) else _own_index
     return run(index, size, mode, ignore_index)
+
+
+def _index_of(row: str, call: tuple[Any, ...], index: Tensor, size: int) -> Tensor:
+    """The index of a call of strew's own operator, checked."""
+    named = dict(zip((name for name, _, _ in Operator(row).arguments), call, strict=False))
+    try:
+        return _index(index, size, named["mode"], named["ignore_index"])
+    except IndexError:
+        if is_on_device(index) and isinstance(named["index"], torch.Tensor):
+            on_device().refuse(row, call)
+        raise
 
 
 def _resolve(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Tensor:

@@ -18,8 +18,9 @@ import numpy as np
 import torch
 
 from .. import torch as strew_torch
+from .._arrays.lines import plan_as_index
 from .._native.errors import Problem
-from . import own
+from . import on_device, own
 from . import plan as planned
 from .registry import has_derivative, is_eager
 from .tensors import as_tensor, plain
@@ -41,10 +42,12 @@ def gather(plan: Plan, src: Tensor, dim: SupportsIndex = 0) -> Tensor:
     """`Plan.gather`."""
     if _is_direct(src):
         return plan.gather(_detached(src), dim=dim)
+    if on_device.is_direct(src):
+        return on_device.plan_gather(plan, src.detach(), _axis(plan, "src", src, dim, plan.size))
     dim = _axis(plan, "src", src, dim, plan.size)
 
     def by_index(src: Tensor) -> Tensor:
-        return own.gather(src, _rows(plan), dim, "drop", None, None)
+        return own.gather(src, _rows(plan, src), dim, "drop", None, None)
 
     if planned.supports(src):
         return planned.gather(plan, src, dim, by_index)
@@ -65,11 +68,13 @@ def scatter(
     if _is_direct(src):
         return plan.scatter(_detached(src), reduce, dim=dim)
     dim = _axis(plan, "src", src, dim, len(plan))
+    if on_device.is_direct(src) and on_device.folds(reduce):
+        return on_device.plan_scatter(plan, src.detach(), reduce, dim)
 
     def by_index(_: Any, src: Tensor) -> Tensor:
         if reduce in _FIRST_WINS:
             return _extreme(plan, src, reduce, dim)[0].contiguous()
-        rows, size = _rows(plan), plan.size
+        rows, size = _rows(plan, src), plan.size
         return own.scatter(
             src, rows, dim, None, size, reduce, "drop", True, None, None
         ).contiguous()
@@ -105,6 +110,9 @@ def _scatter_into(
         return out
     dim = _axis(plan, "src", src, dim, len(plan))
     _expect_target(plan, src, dim, out)
+    if on_device.is_direct(src, out) and on_device.folds(reduce):
+        found = on_device.plan_scatter(plan, src.detach(), reduce, dim, out, include_self)
+        return out.copy_(found)
     if reduce in _FIRST_WINS:
         return out.copy_(_extreme_into(plan, src, reduce, dim, out, include_self))
     index: Any = None
@@ -119,7 +127,7 @@ def _scatter_into(
 
 def _extreme(plan: Plan, src: Tensor, reduce: str, dim: int) -> tuple[Tensor, Tensor]:
     """Minima or maxima as in torch_scatter, and their positions; ``len(plan)`` for none."""
-    rows = torch.as_tensor(_rows(plan))
+    rows = _rows(plan, src)
     # Dropped updates go to one more row at the end, which the results leave out.
     rows = torch.where(rows < 0, plan.size, rows)
     values, arg = scatter_extreme(src, rows, dim, plan.size + 1, reduce)
@@ -139,8 +147,8 @@ def _extreme_into(
         return torch.where(found & better, values, before)
     # A row of nothing but NaN holds what a reduction starts with.
     values = torch.where(found, values, _worst(src.dtype, reduce))
-    touched = torch.zeros(plan.size + 1, dtype=torch.bool)
-    touched[torch.as_tensor(_rows(plan))] = True
+    touched = torch.zeros(plan.size + 1, dtype=torch.bool, device=src.device)
+    touched[_rows(plan, src)] = True
     line = [-1 if axis == dim else 1 for axis in range(src.dim())]
     # Dropped updates have the row -1, which is the last one here.
     return torch.where(touched[:-1].reshape(line), values, before)
@@ -166,9 +174,9 @@ def _detached(tensor: Tensor) -> Tensor:
     return plain(tensor.detach())
 
 
-def _rows(plan: Plan) -> Any:
-    """The row of each update; -1 for those that are dropped."""
-    return plan.gather(np.arange(1, plan.size + 1)) - 1
+def _rows(plan: Plan, beside: Tensor) -> Tensor:
+    """The row of each update, on the device of a tensor; -1 for those that are dropped."""
+    return torch.as_tensor(plan_as_index(plan, beside))
 
 
 def _axis(plan: Plan, argument: str, tensor: Tensor, dim: SupportsIndex, size: int) -> int:

@@ -8,8 +8,10 @@ import torch
 from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.autograd import forward_ad
 
+from .._arrays import dispatch
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from torch import Tensor
@@ -29,15 +31,16 @@ def _copied(values: Tensor) -> Tensor:
 
 # An operator of its own: a compiled backward pass may repeat a clone, from memory that has changed.
 library.define("snapshot(Tensor values) -> Tensor")
-library.impl("snapshot", _copied, "CPU")
+for _key in ("CPU", "CUDA", "XPU"):
+    library.impl("snapshot", _copied, _key)
 torch.library.register_fake(
     "strew::snapshot", lambda values: values.new_empty(values.shape), lib=library
 )
 
 
 def is_eager(arguments: Sequence[Any]) -> bool:
-    """Whether these are plain tensors, in a call that nothing but autograd watches."""
-    if _is_compiling() or _are_transforms_active():
+    """Whether these are plain tensors of the CPU, in a call that nothing but autograd watches."""
+    if _is_compiling() or _are_transforms_active() or dispatch.interpreting:
         return False
     if _len_dispatch_stack() > 0 or _is_tracing():
         return False
@@ -58,7 +61,11 @@ def _are_plain(arguments: Sequence[Any]) -> bool:
         kind = type(argument)
         if kind is _TENSOR or kind is _PARAMETER:
             # The function that `torch.func.vjp` returns is called after its transform has ended.
-            if _is_batched(argument) or is_functorch_wrapped_tensor(argument):
+            if (
+                (not argument.is_cpu and dispatch.has_kernels(argument))
+                or _is_batched(argument)
+                or is_functorch_wrapped_tensor(argument)
+            ):
                 return False
         elif kind in _NUMBERS:
             continue
@@ -125,3 +132,40 @@ def expect_one_forward_mode(name: str) -> None:
             f"{name}: forward mode cannot be nested (jacfwd of jacfwd): "
             "take torch.func.hessian, or jacrev for either"
         )
+
+
+def is_plain_on_device(tensors: Sequence[Tensor]) -> bool:
+    """Whether these are plain tensors of a GPU, in a call that nothing but autograd watches."""
+    if _is_compiling() or _are_transforms_active():
+        return False
+    if _len_dispatch_stack() > 0 or _is_tracing() or not all(map(is_on_device, tensors)):
+        return False
+    return not any(map(_is_batched, tensors))
+
+
+def is_on_device(tensor: Tensor) -> bool:
+    """Whether what runs on a GPU takes the tensor."""
+    return not tensor.is_cpu or dispatch.interpreting
+
+
+def on_device() -> Any:
+    """`strew._gpu.operators`, which takes a second to import."""
+    from .._gpu import operators
+
+    return operators
+
+
+def by_device(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+    """A function or operator of the engine, or what stands for it on a GPU.
+
+    The first argument is a tensor.
+    """
+
+    def call(*arguments: Any) -> Any:
+        if not is_on_device(arguments[0]):
+            return run(*arguments)
+        operators = on_device()
+        found = operators.row if "." in name else operators.function
+        return found(name)(*arguments)
+
+    return call

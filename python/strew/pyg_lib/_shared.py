@@ -13,6 +13,7 @@ import numpy as np
 
 from .._arrays.dispatch import torch_operators
 from .._arrays.library import from_numpy
+from .._arrays.places import OnDevice
 from .._native import dtypes, errors
 from .._native.functions import implemented_by
 
@@ -54,7 +55,9 @@ def _rename(error: Exception, name: str) -> None:
 def of(array: Any) -> Any:
     """The module with the functions of an array of `as_array`: torch or NumPy."""
     torch = sys.modules.get("torch")
-    return torch if torch is not None and isinstance(array, torch.Tensor) else np
+    if torch is None or not isinstance(array, torch.Tensor):
+        return np
+    return torch if array.is_cpu else OnDevice(torch, array.device)
 
 
 def as_array(values: Any) -> Any:

@@ -67,7 +67,8 @@ class MaskedScatter(Call):
         # More elements than these are not used.
         of_input, of_source = of_assignment(self.rerun, grad, (min(size, grad.numel()),))
         if of_input.shape != into:
-            of_input = sum_by_number(element_numbers(into).expand(grad.shape), of_input, into)
+            numbers = element_numbers(into, grad.device)
+            of_input = sum_by_number(numbers.expand(grad.shape), of_input, into)
         return of_input, padded_to(of_source, (size,)).reshape(self.source_shape)
 
     def vmap(self, batch: Batch) -> Batched:
@@ -112,9 +113,9 @@ class IndexPut(Indexed):
         input, values = batch.rows("input"), batch.rows("values")
         if any(one is not None for one in batch.dims["indices"]):
             samples = _samples(batch, self.indices)
-            at = torch.stack([positions(input.shape[1:], own) for own in samples])
+            at = torch.stack([positions(input.shape[1:], own, input.device) for own in samples])
         else:
-            at = positions(input.shape[1:], self.indices)
+            at = positions(input.shape[1:], self.indices, input.device)
             at = at.expand(batch.size, *at.shape)
         values = _padded(values, at.dim()).expand(at.shape)
         return _into(input, flat_rows(at), flat_rows(values), self.accumulate)
@@ -130,7 +131,8 @@ def _values(
     # Move the indexed axes to the front, so that each update is a row.
     sizes, window = [grad.shape[axis] for axis in axes], [grad.shape[axis] for axis in rest]
     rows = grad.permute((*axes, *rest)).reshape(math.prod(sizes), math.prod(window))
-    at = positions(sizes, [index for index in indices if index is not None])
+    named = [index for index in indices if index is not None]
+    at = positions(sizes, named, grad.device)
     flat = at.reshape(-1)
     if accumulate:
         found = gather(rows, 0, expanded_along(flat, 0, (flat.numel(), rows.shape[1])))
@@ -143,7 +145,8 @@ def _values(
         found = found.movedim(batch, [axes[0] + axis for axis in batch])
     if found.shape == torch.Size(shape):
         return found.contiguous()
-    return sum_by_number(element_numbers(shape).expand(found.shape), found, shape)
+    numbers = element_numbers(shape, grad.device)
+    return sum_by_number(numbers.expand(found.shape), found, shape)
 
 
 def _named_axes(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[list[int], list[int]]:
@@ -182,9 +185,9 @@ class IndexPutValues(Indexed):
 index_put_values = define(IndexPutValues)
 
 
-def positions(shape: Shape, indices: Sequence[Tensor | None]) -> Tensor:
+def positions(shape: Shape, indices: Sequence[Tensor | None], device: torch.device) -> Tensor:
     """The positions, counted row by row, that indices select in a tensor of that shape."""
-    every = element_numbers(shape)
+    every = element_numbers(shape, device)
     if all(index is None for index in indices):
         return every
     # Python's brackets would take a tensor without dimensions as a number.

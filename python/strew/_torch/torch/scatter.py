@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from ..tensors import Shape
 
 
-def element_numbers(shape: Shape, dtype: torch.dtype = torch.int64) -> Tensor:
+def element_numbers(
+    shape: Shape, device: torch.device, dtype: torch.dtype = torch.int64
+) -> Tensor:
     """The numbers of a tensor's elements, row by row, in that shape."""
-    return torch.arange(math.prod(shape), dtype=dtype).reshape(shape)
+    return torch.arange(math.prod(shape), dtype=dtype, device=device).reshape(shape)
 
 
 def whole(part: Tensor, shape: Shape) -> Tensor:
@@ -38,7 +40,8 @@ def of_assignment(run: Callable[..., Any], grad: Tensor, src_shape: Shape) -> tu
     """The gradients of the input and of the updates; `run` is the operator for other tensors."""
     # Run on the updates' numbers, the operator says which update each cell holds.
     dtype = torch.int32 if math.prod(src_shape) < 2**31 else torch.int64
-    last = run(grad.new_full(grad.shape, -1, dtype=dtype), element_numbers(src_shape, dtype))
+    numbers = element_numbers(src_shape, grad.device, dtype)
+    last = run(grad.new_full(grad.shape, -1, dtype=dtype), numbers)
     return torch.where(last < 0, grad, 0), gradient_of_updates(last, grad, src_shape)
 
 
@@ -56,7 +59,7 @@ def gradient_of_updates(last: Tensor, grad: Tensor, shape: Shape) -> Tensor:
 def of_assigned_slices(vector: Tensor, dim: int, grad: Tensor) -> tuple[Tensor, Tensor]:
     """`of_assignment` for slices that a vector names."""
     count = vector.numel()
-    order = torch.arange(count)
+    order = torch.arange(count, device=grad.device)
     last = scatter_src(order.new_full((grad.shape[dim],), -1), 0, vector, order, None)
     found = sums(grad, torch.where(last < 0, count, last), dim, count + 1, "sum")
     return torch.where(reshaped_along(last, dim, grad.dim()) < 0, grad, 0), found.narrow(
@@ -213,7 +216,7 @@ class TakeAlongDim(Call):
 
     def backward(self, grad: Tensor) -> Gradients:
         # The number of the input's element that each result is, after broadcasting.
-        taken = self.rerun(element_numbers(self.input_shape))
+        taken = self.rerun(element_numbers(self.input_shape, grad.device))
         return sum_by_number(taken, grad, self.input_shape)
 
     def vmap(self, batch: Batch) -> Batched:

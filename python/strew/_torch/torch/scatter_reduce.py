@@ -8,6 +8,7 @@ import torch
 
 from ..._strew import _scatter_prod_double_vjp, _scatter_reduce_jvp, _scatter_reduce_vjp
 from ..calls import AlongAxis, Call, define
+from ..registry import by_device
 from .function import LINEAR, Function
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ..calls import Batch, Batched, Gradients, KeepsFor, Tangent, Tangents
+
+_vjp = by_device("_scatter_reduce_vjp", _scatter_reduce_vjp)
+_jvp = by_device("_scatter_reduce_jvp", _scatter_reduce_jvp)
+_double_vjp = by_device("_scatter_prod_double_vjp", _scatter_prod_double_vjp)
 
 
 class ScatterReduce(AlongAxis):
@@ -58,7 +63,7 @@ class ScatterReduceBackward(Call):
 
     @staticmethod
     def run(*arguments: Any) -> tuple[Tensor, Tensor]:
-        of_input, of_src = _scatter_reduce_vjp(*arguments)
+        of_input, of_src = _vjp(*arguments)
         # A result must be a tensor: an empty one stands for a gradient that is not needed.
         if of_input is None:
             of_input = arguments[0].new_empty(0)
@@ -125,7 +130,7 @@ class ScatterReduceTangent(AlongAxis):
         "scatter_reduce_tangent(Tensor input_t, Tensor src_t, Tensor input, int dim, Tensor index,"
         " Tensor src, Tensor result, str reduce, bool include_self) -> Tensor"
     )
-    run = staticmethod(_scatter_reduce_jvp)
+    run = staticmethod(_jvp)
     integers = ("index",)
     differentiable = ("input_t", "src_t", "input", "src")
     like = ("input",)
@@ -187,7 +192,7 @@ class ScatterProdBackwardBackward(AlongAxis):
     @staticmethod
     def run(input_g: Tensor, src_g: Tensor, *others: Any) -> tuple[Tensor, Tensor, Tensor]:
         arguments: Any = (*others, input_g, src_g)
-        return _scatter_prod_double_vjp(*arguments)
+        return _double_vjp(*arguments)
 
     def backward(self, *gradients: Any) -> Gradients:
         raise NotImplementedError("scatter_reduce: a product has no third derivative here")

@@ -52,7 +52,8 @@ class SegmentReduce(Call):
         offsets, shape = self.offsets, self.data_shape
         if offsets is None:
             offsets = torch.nn.functional.pad(self.lengths.cumsum(-1), (1, 0))
-        places = torch.arange(shape[self.axis]).expand(*offsets.shape[:-1], -1).contiguous()
+        line = torch.arange(shape[self.axis], device=offsets.device)
+        places = line.expand(*offsets.shape[:-1], -1).contiguous()
         groups = torch.searchsorted(offsets[..., 1:].contiguous(), places, right=True)
         groups = torch.where(places < offsets[..., :1], offsets.shape[-1] - 1, groups)
         behind = len(shape) - self.axis - 1

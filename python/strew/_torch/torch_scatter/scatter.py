@@ -9,6 +9,7 @@ import torch
 from ..._native.errors import Problem
 from ..._strew import _scatter_arg_jvp, _scatter_arg_vjp
 from ..calls import Call, define
+from ..registry import by_device
 from ..tensors import as_tensor, zeros_if_none
 from ..torch.scatter_reduce import scatter_reduce_backward, scatter_reduce_tangent
 
@@ -249,7 +250,7 @@ class ScatterExtremeBackward(OfPositions):
         "scatter_extreme_backward(Tensor grad, Tensor arg, Tensor? index, int dim, SymInt along)"
         " -> Tensor"
     )
-    run = staticmethod(_scatter_arg_vjp)
+    run = staticmethod(by_device("_scatter_arg_vjp", _scatter_arg_vjp))
     integers = ("arg", "index")
     differentiable = ("grad",)
     keeps = ("arg", "index")
@@ -265,7 +266,7 @@ class ScatterExtremeBackward(OfPositions):
 
 class ScatterExtremeTangent(OfPositions):
     schema = "scatter_extreme_tangent(Tensor src_t, Tensor arg, int dim) -> Tensor"
-    run = staticmethod(_scatter_arg_jvp)
+    run = staticmethod(by_device("_scatter_arg_jvp", _scatter_arg_jvp))
     integers = ("arg",)
     differentiable = ("src_t",)
     keeps = ("arg",)

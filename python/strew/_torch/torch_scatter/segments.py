@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..._arrays.places import places
+from ..._arrays.places import OnDevice, places
 from ..._native.errors import Problem
 from ..._strew import Operator
 from ..calls import Call, define
+from ..registry import by_device
 from ..tensors import as_tensor, copied
 from .scatter import divided, scatter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from torch import Tensor
@@ -26,9 +28,15 @@ if TYPE_CHECKING:
     from ..calls import Batch, Batched, Gradients, Tangent, Tangents
     from ..tensors import Shape
 
-_run_scatter = Operator("torch_scatter.scatter")
-_run_segment_csr = Operator("torch_scatter.segment_csr")
-_run_gather_csr = Operator("torch_scatter.gather_csr")
+
+
+def _run(row: str) -> Callable[..., Any]:
+    return by_device(row, Operator(row))
+
+
+_run_scatter = _run("torch_scatter.scatter")
+_run_segment_csr = _run("torch_scatter.segment_csr")
+_run_gather_csr = _run("torch_scatter.gather_csr")
 
 
 def _resized(shape: Shape, dim: int, size: int) -> tuple[int, ...]:
@@ -298,7 +306,7 @@ def _gather_csr_backward(grad: Tensor, indptr: Tensor) -> Tensor:
     numbers = torch.arange(rows, device=indptr.device).expand(*grad.shape[:dim], rows)
     # Cells that no row was copied to belong to an extra row after the last.
     owners = torch.full(grad.shape[: dim + 1], rows, device=indptr.device)
-    _run_gather_csr(numbers, indptr, owners)
+    owners = _run_gather_csr(numbers, indptr, owners)
     return _run_scatter(grad, owners, dim, None, rows + 1, "sum").narrow(dim, 0, rows).contiguous()
 
 
@@ -326,7 +334,8 @@ def _spread_csr(src: Tensor, indptr: Tensor, size: int) -> Tensor:
     shape = _resized(src.shape, dim, size)
     if _ascends(indptr):
         return _gather_csr(src, indptr, None, size)
-    rows, cells = places(torch, indptr.expand(*src.shape[:dim], -1).long(), size)
+    arrays = OnDevice(torch, indptr.device)
+    rows, cells = places(arrays, indptr.expand(*src.shape[:dim], -1).long(), size)
     updates = src.reshape(src.shape[: dim + 1].numel(), src.shape[dim + 1 :].numel()).index_select(
         0, rows
     )

@@ -1,0 +1,343 @@
+"""Statistics of groups on a device, with the bits of `strew.aggregate` on the CPU.
+
+Integers and bools are computed in 64 bits, floats in float64, complex numbers in complex128, in the
+order of the values, and each result is rounded once. What a group without values gives, and which
+dtype a result has, the engine says: it computes the statistic of one empty group.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from .._native.errors import Problem
+from .._strew import _aggregate, _groups
+from .along import Along
+from .arithmetic import sqrt
+from .exact import fold_exactly
+from .fold import Grouping, Reduction, fold, fold_spread, updates_along
+from .operators import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+_UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+
+
+class Groups:
+    """The group of each value along an axis; `size` stands for none."""
+
+    def __init__(self, rows: Tensor, size: int) -> None:
+        self.rows, self.size = rows, size
+
+    def __len__(self) -> int:
+        return self.rows.numel()
+
+    @cached_property
+    def grouping(self) -> Grouping:
+        every = Grouping.of_index(self.rows, self.size + 1)
+        return Grouping(every.order, every.starts[: self.size], every.ends[: self.size])
+
+
+    def members(self) -> tuple[Tensor, Tensor]:
+        """Where each group begins among the positions of the values, and these positions."""
+        of = self.grouping
+        starts = torch.cat([of.starts, of.ends[-1:]]) if self.size else of.starts.new_zeros(1)
+        assert of.order is not None
+        return starts, of.order[: int(starts[-1])]
+
+
+def run(
+    groups: Groups, src: Tensor, names: Sequence[str], dim: Any, options: dict[str, Any] | None
+) -> tuple[Tensor, ...]:
+    """The results of `names`; as `_aggregate` on the CPU."""
+    _check(groups, src, names, dim, options)
+    given = options or {}
+    known: dict[str, Callable[[_Values], Tensor]] = _STATISTICS
+    for name in names:
+        if name not in known:
+            raise refusal(f"aggregate: {name}")
+    values = _Values(groups, src, dim % src.dim(), given)
+    return tuple(values.result(name, known[name], options) for name in names)
+
+
+def _check(groups: Groups, src: Tensor, names: Sequence[str], dim: Any, options: Any) -> None:
+    """Raises the engine's errors, of stand-ins."""
+    shape = list(src.shape)
+    fits = -len(shape) <= dim < len(shape) and shape[dim] == len(groups)
+    rows = np.zeros(0 if fits else len(groups), np.int64)
+    if fits:
+        shape[dim] = 0
+    stand_in = torch.zeros((), dtype=src.dtype).expand(shape)
+    _aggregate(_groups(rows, 1, "error", None), stand_in, names, dim, options)
+
+
+class _Values:
+    """The values of a call, and what its statistics share."""
+
+    def __init__(self, groups: Groups, src: Tensor, dim: int, options: dict[str, Any]) -> None:
+        self.groups, self.src, self.dim, self.options = groups, src, dim, options
+        self.skips = bool(options.get("skipna")) and (src.is_floating_point() or src.is_complex())
+        self.exact = bool(options.get("exact"))
+        self.ddof = float(options.get("ddof") or 0.0)
+
+    def cells(self, start: Any, dtype: torch.dtype) -> Tensor:
+        shape = list(self.src.shape)
+        shape[self.dim] = self.groups.size
+        return torch.full(shape, start, dtype=dtype, device=self.src.device)
+
+    @cached_property
+    def nan(self) -> Tensor:
+        return self.src.isnan()
+
+    @cached_property
+    def wide(self) -> Tensor:
+        """The values in the type of the computation."""
+        if self.src.is_complex():
+            return self.src.to(torch.complex128)
+        if self.src.is_floating_point():
+            return self.src.to(torch.float64)
+        return self.src.to(torch.uint64 if self.src.dtype in _UNSIGNED else torch.int64)
+
+    def without_nan(self, by: Any) -> Tensor:
+        """The values with another one in place of those that are left out."""
+        if not self.skips:
+            return self.wide
+        by = complex(by, by) if self.src.is_complex() and by == 0 else by
+        return torch.where(self.nan, torch.full_like(self.wide, by), self.wide)
+
+    def fold(self, values: Tensor, reduction: Reduction, start: Any = 0) -> Tensor:
+        """Values folded into new cells."""
+        out = self.cells(start, values.dtype)
+        fold(out, updates_along(values, self.dim), self.groups.grouping, reduction)
+        return out
+
+    @cached_property
+    def counts(self) -> Tensor:
+        """How many values each group has that are not left out."""
+        if self.skips:
+            return self.present
+        lengths = self.groups.grouping.counts
+        line = lengths.reshape([-1] + [1] * (self.src.dim() - 1 - self.dim))
+        return line.expand(self.cells(0, torch.int64).shape)
+
+    @cached_property
+    def present(self) -> Tensor:
+        """How many values are not NaN."""
+        return self.fold((~self.nan).to(torch.int64), Reduction("sum"))
+
+    def result(
+        self, name: str, statistic: Callable[[_Values], Tensor], options: dict[str, Any] | None
+    ) -> Tensor:
+        """A statistic, in its dtype, with fill values."""
+        empty = _of_empty_group(name, self.src.dtype, options)
+        least = max(int(self.options.get("min_count", 1)), 1)
+        if name in ("var", "std", "sem"):
+            none = (self.counts < least) | (self.counts.to(torch.float64) <= self.ddof)
+        else:
+            none = self.counts < least
+        found = _narrowed(statistic(self), empty.dtype)
+        if name in ("argmin", "argmax"):
+            none = none | (found < 0)
+        fill = empty.reshape(()).to(found.device)
+        if found.dtype in (torch.uint16, torch.uint32, torch.uint64):
+            signed = getattr(torch, str(found.dtype)[len("torch.u") :])
+            return torch.where(none, fill.view(signed), found.view(signed)).view(found.dtype)
+        return torch.where(none, fill, found)
+
+
+def _of_empty_group(name: str, dtype: torch.dtype, options: Any) -> Tensor:
+    groups = _groups(np.zeros(0, np.int64), 1, "error", None)
+    made: Tensor = _aggregate(groups, torch.zeros(0, dtype=dtype), [name], 0, options)[0]
+    return made
+
+
+def _narrowed(values: Tensor, dtype: torch.dtype) -> Tensor:
+    """The values in the dtype of the result, rounded once."""
+    if values.dtype == torch.float64 and dtype in (torch.float16, torch.bfloat16):
+        # By float32, rounded to odd: then rounding once more rounds as if it were the first time.
+        near = values.to(torch.float32)
+        bits = near.view(torch.int32)
+        beyond = (near.to(torch.float64).abs() > values.abs()).to(torch.int32)
+        odd = ((bits - beyond) | 1).view(torch.float32)
+        exact = (near.to(torch.float64) == values) | near.isnan()
+        return torch.where(exact, near, odd).to(dtype)
+    return values.to(dtype)
+
+
+def _sum(values: _Values) -> Tensor:
+    if values.exact:
+        return _exact(values, mean=False)
+    return values.fold(values.without_nan(-0.0), Reduction("sum"))
+
+
+def _exact(values: _Values, mean: bool) -> Tensor:
+    if values.skips:
+        raise refusal("aggregate: exact with skipna")
+    src, dim = values.src, values.dim
+    if not (src.is_floating_point() or src.is_complex()):
+        return _mean(values) if mean else values.fold(values.wide, Reduction("sum"))
+    shape = list(src.shape)
+    shape[dim] = values.groups.size + 1
+    out = src.new_zeros(shape)
+    rows = values.groups.rows.reshape([-1 if axis == dim else 1 for axis in range(src.dim())])
+    fold_exactly(Along(shape, dim, rows.expand(src.shape)), out, src, mean=mean, from_cell=False)
+    return out.narrow(dim, 0, values.groups.size)
+
+
+def _prod(values: _Values) -> Tensor:
+    return values.fold(values.without_nan(1), Reduction("prod"), 1)
+
+
+def _sumsq(values: _Values) -> Tensor:
+    if values.exact:
+        raise refusal("aggregate: exact sumsq")
+    wide = values.without_nan(-0.0)
+    if wide.is_complex():
+        return values.fold(wide.real * wide.real + wide.imag * wide.imag, Reduction("sum"))
+    # Products wrap in the same way without a sign.
+    wide = wide.view(torch.int64) if wide.dtype == torch.uint64 else wide
+    return values.fold(wide * wide, Reduction("sum"))
+
+
+def _mean(values: _Values) -> Tensor:
+    if values.exact and (values.src.is_floating_point() or values.src.is_complex()):
+        return _exact(values, mean=True)
+    counts = values.counts.clamp(min=1).to(torch.float64)
+    if values.src.is_floating_point():
+        return values.fold(values.without_nan(-0.0), Reduction("sum")) / counts
+    if values.src.is_complex():
+        total = values.fold(values.without_nan(-0.0), Reduction("sum"))
+        return torch.complex(total.real / counts, total.imag / counts)
+    # Sums of two halves do not wrap, and are added with one rounding.
+    bits = values.wide.view(torch.int64) if values.wide.dtype == torch.uint64 else values.wide
+    high = bits >> 32
+    if values.src.dtype == torch.uint64:
+        high = high & 0xFFFFFFFF
+    low = values.fold(bits & 0xFFFFFFFF, Reduction("sum"))
+    high = values.fold(high, Reduction("sum")) + (low >> 32)
+    total = high.to(torch.float64) * 2.0**32 + (low & 0xFFFFFFFF).to(torch.float64)
+    return total / counts
+
+
+def _variance(values: _Values) -> Tensor:
+    if values.exact or values.src.is_complex():
+        raise refusal("aggregate: deviations of complex numbers, and exact ones")
+    squares = values.cells(0, torch.float64)
+    wide = values.wide.to(torch.float64)
+    fold_spread(squares, updates_along(wide, values.dim), values.groups.grouping, values.skips)
+    divisor = values.counts.to(torch.float64) - values.ddof
+    return squares / torch.where(divisor > 0, divisor, 1)
+
+
+def _std(values: _Values) -> Tensor:
+    return sqrt(_variance(values))
+
+
+def _sem(values: _Values) -> Tensor:
+    counts = values.counts.clamp(min=1).to(torch.float64)
+    return sqrt(_variance(values) / counts)
+
+
+def _extreme(kind: str) -> Callable[[_Values], Tensor]:
+    def statistic(values: _Values) -> Tensor:
+        src = values.src
+        if src.is_complex():
+            raise refusal("aggregate: extremes of complex numbers")
+        if values.skips:
+            src = torch.where(values.nan, torch.inf if kind == "min" else -torch.inf, src)
+        return values.fold(src, Reduction(kind))
+
+    return statistic
+
+
+def _end(kind: str) -> Callable[[_Values], Tensor]:
+    """The first or the last value."""
+
+    def statistic(values: _Values) -> Tensor:
+        src, dim = values.src, values.dim
+        size = src.shape[dim]
+        if size == 0:
+            return values.cells(0, src.dtype)
+        line = torch.arange(size, device=src.device)
+        places = line.reshape([-1] + [1] * (src.dim() - 1 - dim)).expand(src.shape)
+        if values.skips:
+            places = torch.where(values.nan, size if kind == "min" else -1, places)
+        at = values.fold(places, Reduction(kind)).clamp(0, size - 1)
+        return _raw(src).gather(dim, at).view(src.dtype)
+
+    return statistic
+
+
+def _raw(tensor: Tensor) -> Tensor:
+    """The bits of unsigned integers, of which torch moves few kinds."""
+    if tensor.dtype in (torch.uint16, torch.uint32, torch.uint64):
+        return tensor.view(getattr(torch, str(tensor.dtype)[len("torch.u") :]))
+    return tensor
+
+
+def _any(values: _Values) -> Tensor:
+    true = _raw(values.src) != 0
+    return values.fold(true & ~values.nan if values.skips else true, Reduction("sum"), False)
+
+
+def _all(values: _Values) -> Tensor:
+    true = _raw(values.src) != 0
+    return values.fold(true | values.nan if values.skips else true, Reduction("prod"), True)
+
+
+def _arg(kind: str) -> Callable[[_Values], Tensor]:
+    def statistic(values: _Values) -> Tensor:
+        src, dim = values.src, values.dim
+        if src.is_complex():
+            raise refusal("aggregate: positions of complex numbers")
+        out, arg = values.cells(0, src.dtype), values.cells(-1, torch.int64)
+        reduction = Reduction(f"strict_{kind}", first=True)
+        places = (1, max(src.shape[dim], 1))
+        fold(out, updates_along(src, dim), values.groups.grouping, reduction, arg, places)
+        if src.is_floating_point() and not values.skips:
+            arg = torch.where(values.fold(values.nan, Reduction("sum"), False), -1, arg)
+        return arg
+
+    return statistic
+
+
+def _any_nan(values: _Values) -> Tensor:
+    nan = torch.zeros_like(values.nan) if values.skips else values.nan
+    return values.fold(nan, Reduction("sum"), False)
+
+
+_STATISTICS: dict[str, Callable[[_Values], Tensor]] = {
+    "sum": _sum,
+    "prod": _prod,
+    "sumsq": _sumsq,
+    "mean": _mean,
+    "var": _variance,
+    "std": _std,
+    "sem": _sem,
+    "min": _extreme("min"),
+    "max": _extreme("max"),
+    "first": _end("min"),
+    "last": _end("max"),
+    "len": lambda values: values.counts,
+    "count": lambda values: values.present,
+    "any": _any,
+    "all": _all,
+    "anynan": _any_nan,
+    "allnan": lambda values: values.fold(values.nan, Reduction("prod"), True),
+    "argmin": _arg("min"),
+    "argmax": _arg("max"),
+}
+
+
+def refuse_with(name: str) -> Any:
+    """The error of what `aggregate` does not take on a device."""
+    return Problem(NotImplementedError, "aggregate", name).saying(
+        f"{name} is not taken on this device", "move its tensors with tensor.cpu()"
+    )

@@ -1,0 +1,135 @@
+"""The folds by torch's own operators, with the same bits: for devices without Triton.
+
+```text
+for k in 0 .. the number of updates of the largest cell:
+    of all cells that have a k-th update, at once: result = join(result, that update)
+```
+
+Each operator rounds by itself, so that nothing is fused. Cost: some operators over all cells for
+each update of the largest cell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from torch import Tensor
+
+    from .fold import Grouping, Reduction, Updates
+
+#: Whether it is taken also where there is Triton: for tests.
+forced = False
+
+#: Unsigned integers, which torch hardly computes with.
+_UNSIGNED = {torch.uint16: torch.int64, torch.uint32: torch.int64}
+
+_WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
+
+
+def fold(
+    out: Tensor,
+    src: Updates,
+    grouping: Grouping,
+    reduction: Reduction,
+    arg: Tensor | None,
+    places: tuple[int, int],
+    start: Any,
+) -> None:
+    """As `fold.fold`, of real numbers; `start` is the identity."""
+    if out.dtype == torch.uint64:
+        raise NotImplementedError("strew: uint64 needs Triton here; move it with tensor.cpu()")
+    wide = _WIDE.get(out.dtype, _UNSIGNED.get(out.dtype, out.dtype))
+    cells = _cells(out, src, grouping).to(wide)
+    result = cells if reduction.from_cell else torch.full_like(cells, start)
+    winner = torch.full_like(result, -1, dtype=torch.int64)
+    kind = reduction.kind
+    for at, take, value in _steps(src, grouping):
+        value = value.to(wide)
+        if kind in ("sum", "prod"):
+            joined = result + value if kind == "sum" else result * value
+        else:
+            better = value > result if kind.endswith("max") else value < result
+            if not kind.startswith("strict"):
+                better = better | (value != value)
+            if reduction.first:
+                better = better | ((winner < 0) & (value == value))
+            winner = torch.where(better & take, at.view(1, -1, 1), winner)
+            joined = torch.where(better, value, result)
+        result = torch.where(take, joined, result)
+    if reduction.mean:
+        counts = (grouping.counts + int(reduction.count_cell)).clamp(min=1).view(1, -1, 1)
+        if wide.is_floating_point:
+            result = result / counts.to(wide)
+        else:
+            rounding = "floor" if reduction.mean == "down" else "trunc"
+            total = result.to(out.dtype).to(torch.int64)
+            result = torch.div(total, counts, rounding_mode=rounding)
+    if reduction.zero_if_start:
+        result = torch.where(result == start, 0, result)
+    touched = winner >= 0 if reduction.first else (grouping.counts > 0).view(1, -1, 1)
+    found = torch.where(touched, result.to(wide), cells)
+    out.copy_(found.reshape(out.shape))
+    if arg is not None:
+        position = torch.div(winner, places[0], rounding_mode="floor") % places[1]
+        arg.copy_(torch.where(winner < 0, arg.view_as(winner), position).view(arg.shape))
+
+
+def fold_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Reduction) -> None:
+    """Products of complex numbers, whose parts lie side by side."""
+    re, im = (_cells(part.contiguous(), src, grouping) for part in out.unbind(-1))
+    cells = re, im
+    if not reduction.from_cell:
+        re, im = torch.ones_like(re), torch.zeros_like(im)
+    imaginary = src._replace(values=src.values[..., 1])
+    pairs = zip(_steps(src, grouping), _steps(imaginary, grouping), strict=True)
+    for (_, take, x_re), (_, _, x_im) in pairs:
+        joined_re = re * x_re - im * x_im
+        joined_im = re * x_im + im * x_re
+        re, im = torch.where(take, joined_re, re), torch.where(take, joined_im, im)
+    touched = (grouping.counts > 0).view(1, -1, 1)
+    re, im = torch.where(touched, re, cells[0]), torch.where(touched, im, cells[1])
+    out.copy_(torch.stack([re, im], -1).reshape(out.shape))
+
+
+def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) -> None:
+    """Sums of squared differences from the mean, by one pass over each cell."""
+    count = torch.zeros_like(_cells(out, src, grouping))
+    first, mean, squares = count, count, count
+    for _, inside, given in _steps(src, grouping):
+        take = inside & (given == given) if skips_nan else inside
+        first = torch.where(take & (count == 0), given, first)
+        more = count + 1.0
+        value = given - first
+        apart = value - mean
+        moved = mean + apart / more
+        joined = squares + apart * (value - moved)
+        overflows = joined.isnan() & ~squares.isnan() & given.isfinite()
+        joined = torch.where(overflows, torch.inf, joined)
+        count = torch.where(take, more, count)
+        mean, squares = torch.where(take, moved, mean), torch.where(take, joined, squares)
+    out.copy_(squares.reshape(out.shape))
+
+
+def _cells(out: Tensor, src: Updates, grouping: Grouping) -> Tensor:
+    """What the cells hold: outer columns, cells, inner columns."""
+    return out.reshape(src.columns // src.inner, grouping.size, src.inner)
+
+
+def _steps(src: Updates, grouping: Grouping) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """For each turn the update of each cell, whether there is one, and its elements."""
+    shape = (src.columns // src.inner, src.count, src.inner)
+    steps = (src.outer_step, src.row, src.inner_step)
+    values = src.values.as_strided(shape, steps, src.values.storage_offset())
+    counts = grouping.counts
+    for k in range(int(counts.max())):
+        take = counts > k
+        place = torch.where(take, grouping.starts + k, 0)
+        at = place if grouping.order is None else grouping.order[place]
+        at = torch.where(take, at, 0)
+        yield at, take.view(1, -1, 1), values[:, at, :]

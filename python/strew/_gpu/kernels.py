@@ -1,0 +1,392 @@
+"""The loops that run on a GPU. `order` lists the updates of each cell in their order.
+
+```text
+for each cell and column, side by side:
+    result = what the cell holds, or the reduction's identity
+    for k in starts[cell] .. ends[cell]:
+        result = join(result, src[order[k], column])
+    out[cell, column] = finish(result, ends[cell] - starts[cell])
+```
+
+One lane has one cell and column, so the order of the updates, and with it every bit, is that of the
+sequential loop. A column is a place before and behind the axis that is reduced: column `c` lies
+`c // inner` outer and `c % inner` inner steps away from the first. Four loads of a lane are in
+flight. Cost: an update's bytes and 4 or 8 for its number, once each; the longest cell of a program
+decides how long it takes.
+
+No product is fused with a sum: kernels are launched with ``enable_fp_fusion=False``.
+"""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def join(result, value, take, KIND: tl.constexpr):
+    """One step of the sequential loop; where `take` is false, the bits of `result` stay."""
+    if KIND == "sum":
+        joined = result + value
+    elif KIND == "prod":
+        joined = result * value
+    elif KIND == "max":  # A NaN wins; of equal values, such as -0.0 and 0.0, the first stays.
+        joined = tl.where((value > result) | (value != value), value, result)
+    elif KIND == "min":
+        joined = tl.where((value < result) | (value != value), value, result)
+    elif KIND == "strict_max":  # A NaN is left out.
+        joined = tl.where(value > result, value, result)
+    else:
+        joined = tl.where(value < result, value, result)
+    return tl.where(take, joined, result)
+
+
+@triton.jit
+def join_with_position(result, winner, value, at, take, KIND: tl.constexpr, FIRST: tl.constexpr):
+    """One step of a strict minimum or maximum, and the number of the update that has won so far."""
+    if KIND == "strict_max":
+        better = value > result
+    else:
+        better = value < result
+    if FIRST:
+        better = better | ((winner < 0) & (value == value))
+    better = better & take
+    return tl.where(better, value, result), tl.where(better, at, winner)
+
+
+@triton.jit
+def rounded(result, TO: tl.constexpr):
+    """The result as an element, rounded once to nearest even.
+
+    bfloat16 is rounded by integers: Triton's interpreter cuts the lower bits off.
+    """
+    if TO == tl.bfloat16:
+        bits = result.to(tl.uint32, bitcast=True)
+        up = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+        number = tl.where(result == result, up, 0x7FC0)
+        return number.to(tl.uint16).to(tl.bfloat16, bitcast=True)
+    else:
+        return result.to(TO)
+
+
+@triton.jit
+def mean_of(result, count, ELEMENT: tl.constexpr, TOWARD_ZERO: tl.constexpr):
+    """A sum divided by a count: of integers rounded down, or toward zero."""
+    if result.dtype == tl.float32:
+        return tl.div_rn(result, count.to(tl.float32))
+    elif result.dtype == tl.float64:
+        return result / count.to(tl.float64)
+    else:
+        # A sum of narrow integers has wrapped before it is divided.
+        total = result.to(ELEMENT)
+        if ELEMENT == tl.uint64:
+            return (total // count.to(tl.uint64)).to(result.dtype)
+        total = total.to(tl.int64)
+        quotient = total // count
+        rest = total - quotient * count
+        # Triton's quotient is rounded toward zero, and its interpreter's down.
+        if TOWARD_ZERO:
+            quotient = tl.where((rest != 0) & (total < 0) & (rest > 0), quotient + 1, quotient)
+        else:
+            quotient = tl.where(rest < 0, quotient - 1, quotient)
+        return quotient.to(result.dtype)
+
+
+@triton.jit
+def fold(
+    src,
+    order,
+    starts,
+    ends,
+    out,
+    arg,
+    cells,
+    columns,
+    inner,
+    src_row,
+    src_outer,
+    src_inner,
+    arg_inner,
+    arg_along,
+    identity,
+    KIND: tl.constexpr,
+    FROM_CELL: tl.constexpr,
+    MEAN: tl.constexpr,
+    MORE: tl.constexpr,
+    ZERO_IF_START: tl.constexpr,
+    ORDERED: tl.constexpr,
+    ARG: tl.constexpr,
+    WIDE: tl.constexpr,
+    FIRST: tl.constexpr,
+    CELLS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
+    """Folds CELLS cells of COLUMNS columns. Cells without updates keep what they hold.
+
+    MEAN is "", "down" or "zero", the direction in which integers are rounded. MORE is added to the
+    count. ARG: `arg` becomes the position of the update that won. FIRST: the first update that is no
+    NaN wins in any case, and a cell without one keeps what it holds.
+    """
+    cell = tl.program_id(0).to(tl.int64) * CELLS + tl.arange(0, CELLS)
+    column = tl.program_id(1).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
+    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
+    inside = (lo < hi)[:, None] & (column < columns)[None, :]
+    outer, place = column // inner, column % inner
+    to = (outer * cells * inner + place)[None, :] + (cell * inner)[:, None]
+    along = (outer * src_outer + place * src_inner)[None, :]
+    nothing = tl.zeros([CELLS, COLUMNS], tl.int64)
+    if FROM_CELL:
+        result = tl.load(out + to, mask=inside, other=0).to(WIDE)
+    else:
+        result = (nothing.to(WIDE) + tl.load(identity)).to(WIDE)
+    winner = nothing - 1
+    for k in range(0, tl.max(hi - lo), 4):
+        at0, at1, at2, at3 = lo + k, lo + k + 1, lo + k + 2, lo + k + 3
+        if ORDERED:
+            at0 = tl.load(order + at0, mask=lo + k < hi, other=0).to(tl.int64)
+            at1 = tl.load(order + at1, mask=lo + k + 1 < hi, other=0).to(tl.int64)
+            at2 = tl.load(order + at2, mask=lo + k + 2 < hi, other=0).to(tl.int64)
+            at3 = tl.load(order + at3, mask=lo + k + 3 < hi, other=0).to(tl.int64)
+        in0 = inside & (lo + k < hi)[:, None]
+        in1 = inside & (lo + k + 1 < hi)[:, None]
+        in2 = inside & (lo + k + 2 < hi)[:, None]
+        in3 = inside & (lo + k + 3 < hi)[:, None]
+        x0 = tl.load(src + (at0 * src_row)[:, None] + along, mask=in0, other=0).to(WIDE)
+        x1 = tl.load(src + (at1 * src_row)[:, None] + along, mask=in1, other=0).to(WIDE)
+        x2 = tl.load(src + (at2 * src_row)[:, None] + along, mask=in2, other=0).to(WIDE)
+        x3 = tl.load(src + (at3 * src_row)[:, None] + along, mask=in3, other=0).to(WIDE)
+        if ARG or FIRST:
+            result, winner = join_with_position(result, winner, x0, at0[:, None], in0, KIND, FIRST)
+            result, winner = join_with_position(result, winner, x1, at1[:, None], in1, KIND, FIRST)
+            result, winner = join_with_position(result, winner, x2, at2[:, None], in2, KIND, FIRST)
+            result, winner = join_with_position(result, winner, x3, at3[:, None], in3, KIND, FIRST)
+        else:
+            result = join(result, x0, in0, KIND)
+            result = join(result, x1, in1, KIND)
+            result = join(result, x2, in2, KIND)
+            result = join(result, x3, in3, KIND)
+    ELEMENT: tl.constexpr = out.dtype.element_ty
+    if MEAN != "":
+        # Cells without updates are not stored: 1 keeps integers from a division by 0.
+        count = tl.maximum(hi - lo + MORE, 1)[:, None] + nothing
+        result = mean_of(result, count, ELEMENT, MEAN == "zero")
+    if ZERO_IF_START:
+        start = (nothing.to(WIDE) + tl.load(identity)).to(WIDE)
+        result = tl.where(result == start, nothing.to(WIDE), result)
+    won = inside & (winner >= 0)
+    tl.store(out + to, rounded(result, ELEMENT), mask=won if FIRST else inside)
+    if ARG:
+        tl.store(arg + to, (winner // arg_inner) % arg_along, mask=won)
+
+
+@triton.jit
+def fold_products(
+    src, order, starts, ends, out, cells, columns, inner, src_row, src_outer, src_inner,
+    FROM_CELL: tl.constexpr, ORDERED: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Products of complex numbers, whose parts lie side by side. Strides count parts."""
+    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    cell, column = element // columns, element % columns
+    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
+    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
+    inside = lo < hi
+    outer, place = column // inner, column % inner
+    to = out + 2 * (outer * cells * inner + cell * inner + place)
+    along = outer * src_outer + place * src_inner
+    zero = tl.zeros([BLOCK], out.dtype.element_ty)
+    re, im = zero + 1.0, zero
+    if FROM_CELL:
+        re = tl.load(to, mask=inside, other=1)
+        im = tl.load(to + 1, mask=inside, other=0)
+    for k in range(0, tl.max(hi - lo)):
+        take = lo + k < hi
+        at = lo + k
+        if ORDERED:
+            at = tl.load(order + at, mask=take, other=0).to(tl.int64)
+        x = src + at * src_row + along
+        x_re = tl.load(x, mask=take, other=1)
+        x_im = tl.load(x + 1, mask=take, other=0)
+        joined_re = re * x_re - im * x_im
+        joined_im = re * x_im + im * x_re
+        re = tl.where(take, joined_re, re)
+        im = tl.where(take, joined_im, im)
+    tl.store(to, re, mask=inside)
+    tl.store(to + 1, im, mask=inside)
+
+
+@triton.jit
+def add_planes(
+    src, numbers, planes, count, columns,
+    NUMBERED: tl.constexpr, PLANES: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Adds values to the planes of their cells; see `exact`.
+
+    The last plane holds flags: 1 for +infinity, 2 for -infinity, 4 for NaN.
+    """
+    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    row = element // columns
+    inside = row < count
+    cell = row
+    if NUMBERED:
+        cell = tl.load(numbers + row, mask=inside, other=0)
+    to = planes + (cell * columns + element - row * columns) * PLANES
+    value = tl.load(src + element, mask=inside, other=0)
+    if src.dtype.element_ty == tl.float64:
+        bits = value.to(tl.int64, bitcast=True)
+        field = (bits >> 52) & 2047
+        fraction = bits & 0xFFFFFFFFFFFFF
+        m = fraction | tl.where(field > 0, 1 << 52, 0).to(tl.int64)
+        special = field == 2047
+    else:
+        # 16-bit floats are float32 of the same value.
+        bits = value.to(tl.float32).to(tl.int32, bitcast=True).to(tl.int64)
+        field = (bits >> 23) & 255
+        fraction = bits & 0x7FFFFF
+        m = fraction | tl.where(field > 0, 1 << 23, 0).to(tl.int64)
+        special = field == 255
+    negative = bits < 0
+    flag = tl.where(fraction != 0, 4, tl.where(negative, 2, 1)).to(tl.int64)
+    tl.atomic_or(to + PLANES - 1, flag, mask=inside & special, sem="relaxed")
+    exponent = tl.maximum(field, 1) - 1
+    shift = exponent & 31
+    low = (m << shift) & 0xFFFFFFFF
+    middle = (m >> (32 - shift)) & 0xFFFFFFFF
+    high = (m >> (63 - shift)) >> 1
+    use = inside & (special == 0)
+    place = to + 1 + (exponent >> 5)
+    tl.atomic_add(place, tl.where(negative, -low, low), mask=use & (low != 0), sem="relaxed")
+    tl.atomic_add(
+        place + 1, tl.where(negative, -middle, middle), mask=use & (middle != 0), sem="relaxed"
+    )
+    if src.dtype.element_ty == tl.float64:
+        tl.atomic_add(
+            place + 2, tl.where(negative, -high, high), mask=use & (high != 0), sem="relaxed"
+        )
+
+
+@triton.jit
+def finish(
+    planes, counts, out, cells, columns,
+    MEAN: tl.constexpr, MORE: tl.constexpr, BASE: tl.constexpr, FRACTION: tl.constexpr,
+    LOWEST: tl.constexpr, BITS: tl.constexpr, PLANES: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Rounds sums to floats of FRACTION bits whose smallest normal number is 2^LOWEST.
+
+    Plane 1 counts units of 2^BASE. Digits have 32 bits; they are written over the planes.
+    """
+    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    cell = element // columns
+    count = tl.load(counts + cell, mask=cell < cells, other=0)
+    inside = count > 0
+    count = tl.maximum(count, 1) + MORE
+    at = planes + element * PLANES
+    zero = tl.zeros([BLOCK], tl.int64)
+    flags = tl.load(at + PLANES - 1, mask=inside, other=0)
+    carry = zero
+    for p in range(0, PLANES - 1):
+        total = tl.load(at + p, mask=inside, other=0) + carry
+        tl.store(at + p, total & 0xFFFFFFFF, mask=inside)
+        carry = total >> 32
+    tl.debug_barrier()
+    negative = carry < 0
+    # The absolute value: all bits of a negative number are turned, and 1 is added.
+    carry = negative.to(tl.int64)
+    for p in range(0, PLANES - 1):
+        digit = tl.load(at + p, mask=inside, other=0)
+        turned = (digit ^ 0xFFFFFFFF) + carry
+        tl.store(at + p, turned & 0xFFFFFFFF, mask=inside & negative)
+        carry = turned >> 32
+    tl.debug_barrier()
+    rest = zero
+    top = zero - 1
+    lowest = zero + PLANES
+    for down in range(0, PLANES - 1):
+        p = PLANES - 2 - down
+        digit = tl.load(at + p, mask=inside, other=0)
+        if MEAN:
+            whole = (rest << 32) | digit
+            digit = whole // count
+            rest = whole - digit * count
+            tl.store(at + p, digit, mask=inside)
+        some = digit != 0
+        top = tl.where(some & (top < 0), p, top)
+        lowest = tl.where(some, p, lowest)
+    tl.debug_barrier()
+    # The 64 bits from the highest one on, and whether any bit lies below them.
+    d0 = tl.load(at + top, mask=inside & (top >= 0), other=1).to(tl.uint64)
+    d1 = tl.load(at + top - 1, mask=inside & (top >= 1), other=0).to(tl.uint64)
+    d2 = tl.load(at + top - 2, mask=inside & (top >= 2), other=0).to(tl.uint64)
+    length = tl.zeros([BLOCK], tl.uint64) + 1
+    left = d0
+    for step in tl.static_range(0, 5):
+        longer = left >= (1 << (16 >> step))
+        length = tl.where(longer, length + (16 >> step), length)
+        left = tl.where(longer, left >> (16 >> step), left)
+    bits = (d0 << (64 - length)) | (d1 << (32 - length)) | (d2 >> length)
+    below = (d2 << (64 - length)) != 0
+    below = below | (lowest < top - 2) | (rest != 0)
+    exponent = 32 * (top - 1) + length.to(tl.int64) - 1 + BASE
+    # What is dropped of the 64 bits: more of them of a subnormal result.
+    drop = 63 - FRACTION + tl.maximum(LOWEST - exponent, 0)
+    gone = drop > 64
+    drop = tl.minimum(drop, 64).to(tl.uint64)
+    kept = (bits >> (drop - 1)) >> 1
+    dropped = bits - ((kept << (drop - 1)) << 1)
+    half = (tl.zeros([BLOCK], tl.uint64) + 1) << (drop - 1)
+    up = (dropped > half) | ((dropped == half) & (below | ((kept & 1) == 1)))
+    number = kept.to(tl.int64) + up.to(tl.int64)
+    # The highest bit of a normal number is 1 more in the exponent's field.
+    field = tl.minimum(tl.maximum(exponent - LOWEST, 0), (1 << (BITS - 1 - FRACTION)) - 2)
+    number = tl.where(gone | (top < 0), 0, number + (field << FRACTION))
+    largest: tl.constexpr = ((1 << (BITS - 1 - FRACTION)) - 1) << FRACTION
+    number = tl.minimum(number, largest)
+    negative = tl.where(flags != 0, flags == 2, negative)
+    number = tl.where(flags != 0, largest, number)
+    number = tl.where((flags & 4) != 0, largest + 1, tl.where(flags == 3, largest + 1, number))
+    sign = tl.where(negative & (number != 0) & (number <= largest), 1, 0).to(tl.int64)
+    number = number | (sign << (BITS - 1))
+    if BITS == 16:
+        number = number.to(tl.int16)
+    elif BITS == 32:
+        number = number.to(tl.int32)
+    tl.store(out + element, number.to(out.dtype.element_ty, bitcast=True), mask=inside)
+
+
+@triton.jit
+def fold_spread(
+    src, order, starts, ends, out, cells, columns, inner, src_row, src_outer, src_inner,
+    SKIP: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Sums of squared differences from the mean, of float64, by one pass over each cell.
+
+    Values are counted from the first one of their cell. SKIP: NaN is left out.
+    """
+    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    cell, column = element // columns, element % columns
+    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
+    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
+    outer, place = column // inner, column % inner
+    to = out + (outer * cells * inner + cell * inner + place)
+    along = outer * src_outer + place * src_inner
+    zero = tl.zeros([BLOCK], tl.float64)
+    count, first, mean, squares = zero, zero, zero, zero
+    for k in range(0, tl.max(hi - lo)):
+        inside = lo + k < hi
+        at = tl.load(order + lo + k, mask=inside, other=0).to(tl.int64)
+        given = tl.load(src + at * src_row + along, mask=inside, other=0)
+        take = inside
+        if SKIP:
+            take = inside & (given == given)
+        first = tl.where(take & (count == 0), given, first)
+        more = count + 1.0
+        value = given - first
+        apart = value - mean
+        moved = mean + apart / more
+        joined = squares + apart * (value - moved)
+        # Finite values whose squares overflow have an infinite variance.
+        finite = (given - given) == 0
+        overflows = (joined != joined) & (squares == squares) & finite
+        joined = tl.where(overflows, float("inf"), joined)
+        count = tl.where(take, more, count)
+        mean = tl.where(take, moved, mean)
+        squares = tl.where(take, joined, squares)
+    tl.store(to, squares, mask=lo < hi)

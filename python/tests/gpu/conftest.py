@@ -1,0 +1,24 @@
+"""Tests of what runs on a GPU, by Triton's interpreter. They need torch and Triton."""
+
+import os
+
+# Triton reads it when it is imported.
+os.environ["TRITON_INTERPRET"] = "1"
+
+import pytest
+import strew.gpu
+from strew._gpu import compose
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        # NumPy, which the interpreter computes with, warns of overflows, NaN and infinities.
+        item.add_marker(pytest.mark.filterwarnings("ignore::RuntimeWarning"))
+
+
+@pytest.fixture
+def composed():
+    """Folds by torch's operators in place of kernels."""
+    compose.forced = True
+    yield
+    compose.forced = False
