@@ -44,7 +44,6 @@ class Groups:
         every = Grouping.of_index(self.rows, self.size + 1)
         return Grouping(every.order, every.starts[: self.size], every.ends[: self.size])
 
-
     def members(self) -> tuple[Tensor, Tensor]:
         """Where each group begins among the positions of the values, and these positions."""
         of = self.grouping

@@ -123,7 +123,7 @@ def _cells(out: Tensor, src: Updates, grouping: Grouping) -> Tensor:
 
 def _steps(src: Updates, grouping: Grouping) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """For each turn the update of each cell, whether there is one, and its elements."""
-    shape = (src.columns // src.inner, src.count, src.inner)
+    shape = (src.columns // src.inner, src.length, src.inner)
     steps = (src.outer_step, src.row, src.inner_step)
     values = src.values.as_strided(shape, steps, src.values.storage_offset())
     counts = grouping.counts

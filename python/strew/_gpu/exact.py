@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .fold import Reduction, kernels
+from . import fold
+from .fold import Reduction
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from torch import Tensor
 
     from .along import Along
@@ -38,6 +41,7 @@ def fold_exactly(along: Along, out: Tensor, src: Tensor, *, mean: bool, from_cel
         return
     if along.shape.numel() == 0:
         return
+    kernels: Any = fold.kernels
     if kernels is None:
         raise NotImplementedError(
             "strew: exact sums need Triton on this device; move tensors with tensor.cpu()"
@@ -57,6 +61,7 @@ def fold_exactly(along: Along, out: Tensor, src: Tensor, *, mean: bool, from_cel
 def _fold(along: Along, out: Tensor, src: Tensor, mean: bool, from_cell: bool) -> None:
     import triton
 
+    kernels: Any = fold.kernels
     rows, cells = along.rows(src), along.rows_of_cells(out)
     count, columns = rows.shape
     size = cells.shape[0]

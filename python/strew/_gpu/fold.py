@@ -16,7 +16,7 @@ try:
     import triton
     import triton.language as tl
 
-    from . import kernels
+    from . import kernels as kernels
 except ImportError:  # A build of torch for a device that Triton does not know.
     kernels = None  # type: ignore[assignment]
 
@@ -108,7 +108,7 @@ class Updates(NamedTuple):
     (c % inner) * inner_step`` behind the first. Strides count elements."""
 
     values: Tensor
-    count: int
+    length: int
     columns: int
     inner: int
     row: int
@@ -263,9 +263,7 @@ def _launch(
     )
 
 
-def _launch_products(
-    out: Tensor, src: Updates, grouping: Grouping, reduction: Reduction
-) -> None:
+def _launch_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Reduction) -> None:
     grid = (triton.cdiv(grouping.size * src.columns, _LANES),)
     kernels.fold_products[grid](
         src.values,

@@ -58,7 +58,7 @@ def rounded(result, TO: tl.constexpr):
 
     bfloat16 is rounded by integers: Triton's interpreter cuts the lower bits off.
     """
-    if TO == tl.bfloat16:
+    if tl.bfloat16 == TO:
         bits = result.to(tl.uint32, bitcast=True)
         up = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
         number = tl.where(result == result, up, 0x7FC0)
@@ -77,7 +77,7 @@ def mean_of(result, count, ELEMENT: tl.constexpr, TOWARD_ZERO: tl.constexpr):
     else:
         # A sum of narrow integers has wrapped before it is divided.
         total = result.to(ELEMENT)
-        if ELEMENT == tl.uint64:
+        if tl.uint64 == ELEMENT:
             return (total // count.to(tl.uint64)).to(result.dtype)
         total = total.to(tl.int64)
         quotient = total // count
@@ -122,8 +122,8 @@ def fold(
     """Folds CELLS cells of COLUMNS columns. Cells without updates keep what they hold.
 
     MEAN is "", "down" or "zero", the direction in which integers are rounded. MORE is added to the
-    count. ARG: `arg` becomes the position of the update that won. FIRST: the first update that is no
-    NaN wins in any case, and a cell without one keeps what it holds.
+    count. ARG: `arg` becomes the position of the update that won. FIRST: the first update that is
+    no NaN wins in any case, and a cell without one keeps what it holds.
     """
     cell = tl.program_id(0).to(tl.int64) * CELLS + tl.arange(0, CELLS)
     column = tl.program_id(1).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)

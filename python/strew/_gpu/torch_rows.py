@@ -176,7 +176,8 @@ def masked_scatter(run: Run) -> Tensor:
 
 
 def index_put(run: Run) -> Tensor:
-    input, axis, indices = run.input, 0, []
+    input, axis = run.input, 0
+    indices: list[Tensor | None] = []
     for index in run.indices:
         if index is None:
             indices.append(None)
@@ -289,7 +290,8 @@ def _part(run: Run, part: Any) -> Tensor:
 
 def slice_scatter(run: Run) -> Tensor:
     step = 1 if run.step is None else run.step
-    return _part(run, lambda out: torch.ops.aten.slice.Tensor(out, run.dim, run.start, run.end, step))
+    cut = torch.ops.aten.slice.Tensor
+    return _part(run, lambda out: cut(out, run.dim, run.start, run.end, step))
 
 
 def select_scatter(run: Run) -> Tensor:

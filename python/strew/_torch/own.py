@@ -13,7 +13,6 @@ import torch
 from .. import torch as strew_torch
 from .._arrays.dispatch import batch_operators
 from .._native.errors import Problem
-from .._strew import Operator
 from .calls import Call, define
 from .registry import is_eager, is_on_device, on_device
 from .tensors import as_tensor
@@ -52,8 +51,12 @@ def scatter(
     else:
         size = _size(index, ignore_index)
     drops = mode == "drop" or ignore_index is not None
-    call = (*given, dim, out, dim_size, reduce, mode, include_self, fill_value, ignore_index, None)
-    index = _index_of("strew.scatter", call, index, size).expand(src.shape)
+    try:
+        index = _index(index, size, mode, ignore_index).expand(src.shape)
+    except IndexError:
+        options = (out, dim_size, reduce, mode, include_self, fill_value, ignore_index, None)
+        _refuse_on_device("strew.scatter", *given, dim, *options)
+        raise
     shape = list(src.shape)
     shape[dim] = size + drops
     if out is None:
@@ -87,8 +90,11 @@ def gather(
     """`strew.gather`."""
     given = src, index
     src, index, dim = _normalized(src, index, dim)
-    call = (*given, dim, mode, fill_value, ignore_index)
-    index = _index_of("strew.gather", call, index, src.shape[dim])
+    try:
+        index = _index(index, src.shape[dim], mode, ignore_index)
+    except IndexError:
+        _refuse_on_device("strew.gather", *given, dim, mode, fill_value, ignore_index)
+        raise
     if mode == "drop" or ignore_index is not None:
         shape = list(src.shape)
         shape[dim] = 1
@@ -154,15 +160,10 @@ def _index(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Ten
     return run(index, size, mode, ignore_index)
 
 
-def _index_of(row: str, call: tuple[Any, ...], index: Tensor, size: int) -> Tensor:
-    """The index of a call of strew's own operator, checked."""
-    named = dict(zip((name for name, _, _ in Operator(row).arguments), call, strict=False))
-    try:
-        return _index(index, size, named["mode"], named["ignore_index"])
-    except IndexError:
-        if is_on_device(index) and isinstance(named["index"], torch.Tensor):
-            on_device().refuse(row, call)
-        raise
+def _refuse_on_device(row: str, src: Tensor, index: Any, *others: Any) -> None:
+    """Raises the engine's error of a wrong index, if it is on a GPU."""
+    if isinstance(index, torch.Tensor) and is_on_device(index):
+        on_device().refuse(row, (src, index, *others))
 
 
 def _resolve(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Tensor:

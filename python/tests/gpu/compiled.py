@@ -95,9 +95,7 @@ VARIANTS = {
 def compiled(variant, target):
     """What a kernel becomes on a target."""
     kernel, signature, constants, warps = variant
-    signature = {
-        name: signature.get(name, "constexpr") for name in kernel.arg_names
-    }
+    signature = {name: signature.get(name, "constexpr") for name in kernel.arg_names}
     source = ASTSource(kernel, signature=signature, constexprs=constants)
     made = triton.compile(
         source, target=target, options={"enable_fp_fusion": False, "num_warps": warps}
