@@ -53,9 +53,19 @@ def fold_groups(
     fold(cells, updates_along(src, dim), groups.grouping, reduction)
 
 
+def check(name: str, values: Sequence[Any]) -> None:
+    """Raises the CPU's errors of an operator about types, shapes and numbers."""
+    _checked(name).check(values)
+
+
+@cache
+def _checked(name: str) -> Checked:
+    return Checked(name)
+
+
 def refuse(name: str, values: Sequence[Any]) -> NoReturn:
     """Raises the CPU's error of an operator that was given a wrong index."""
-    Checked(name).refuse(values)
+    _checked(name).refuse(values)
 
 
 def refusal(name: str) -> Any:

@@ -14,7 +14,7 @@ from .. import torch as strew_torch
 from .._arrays.dispatch import batch_operators
 from .._native.errors import Problem
 from .calls import Call, define
-from .registry import is_eager, is_on_device, on_device
+from .registry import is_eager, is_on_device, is_plain_on_device, on_device
 from .tensors import as_tensor
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def scatter(
             "dim_size and fill_value cannot be combined with out"
         )
     given = src, index
+    options = (out, dim_size, reduce, mode, include_self, fill_value, ignore_index, None)
+    _check_on_device("strew.scatter", *given, dim, *options)
     src, index, dim = _normalized(src, index, dim)
     if out is not None:
         size = out.shape[dim]
@@ -54,7 +56,6 @@ def scatter(
     try:
         index = _index(index, size, mode, ignore_index).expand(src.shape)
     except IndexError:
-        options = (out, dim_size, reduce, mode, include_self, fill_value, ignore_index, None)
         _refuse_on_device("strew.scatter", *given, dim, *options)
         raise
     shape = list(src.shape)
@@ -89,6 +90,7 @@ def gather(
 ) -> Tensor:
     """`strew.gather`."""
     given = src, index
+    _check_on_device("strew.gather", *given, dim, mode, fill_value, ignore_index)
     src, index, dim = _normalized(src, index, dim)
     try:
         index = _index(index, src.shape[dim], mode, ignore_index)
@@ -160,7 +162,14 @@ def _index(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Ten
     return run(index, size, mode, ignore_index)
 
 
-def _refuse_on_device(row: str, src: Tensor, index: Any, *others: Any) -> None:
+def _check_on_device(row: str, src: Any, index: Any, *others: Any) -> None:
+    """Raises the engine's errors about types, shapes and numbers, of tensors on a GPU."""
+    if all(isinstance(one, torch.Tensor) for one in (src, index)):
+        if is_plain_on_device((src, index)):
+            on_device().check(row, (src, index, *others))
+
+
+def _refuse_on_device(row: str, src: Any, index: Any, *others: Any) -> None:
     """Raises the engine's error of a wrong index, if it is on a GPU."""
     if isinstance(index, torch.Tensor) and is_on_device(index):
         on_device().refuse(row, (src, index, *others))
