@@ -10,6 +10,7 @@ from . import derivatives, scatter_rows, torch_rows
 from .checks import Checked
 from .fold import fold, updates_along
 from .run import Runner
+from .run import trusting as trusting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import torch
 
 from .along import Along
-from .arithmetic import times
+from .arithmetic import signed, times
 from .exact import fold_exactly
-from .fold import Grouping, Reduction, fold, signed, start_of, updates_along
+from .fold import Grouping, Reduction, fold, start_of, updates_along
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,6 +6,7 @@ They are composed of operators of `strew.torch`.
 from __future__ import annotations
 
 import operator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,6 +19,7 @@ from .registry import is_eager, is_on_device, is_plain_on_device, on_device
 from .tensors import as_tensor
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from torch import Tensor
@@ -69,12 +71,13 @@ def scatter(
     else:
         shape[dim] = 1
         into = torch.cat([out, out.new_zeros(shape)], dim)
-    if reduce == "assign":
-        assign = strew_torch.scatter_ if into is out else strew_torch.scatter
-        result = assign(into, dim, index, src)
-    else:
-        join = strew_torch.scatter_reduce_ if into is out else strew_torch.scatter_reduce
-        result = join(into, dim, index, src, reduce, include_self=include_self)
+    with _trusting(index):
+        if reduce == "assign":
+            assign = strew_torch.scatter_ if into is out else strew_torch.scatter
+            result = assign(into, dim, index, src)
+        else:
+            join = strew_torch.scatter_reduce_ if into is out else strew_torch.scatter_reduce
+            result = join(into, dim, index, src, reduce, include_self=include_self)
     if drops:
         result = result.narrow(dim, 0, size)
     return result if out is None or into is out else out.copy_(result)
@@ -102,7 +105,8 @@ def gather(
         shape[dim] = 1
         fill = src.new_full(shape, 0 if fill_value is None else fill_value)
         src = torch.cat([src, fill], dim)
-    return strew_torch.take_along_dim(src, index, dim)
+    with _trusting(index):
+        return strew_torch.take_along_dim(src, index, dim)
 
 
 def _normalized(src: Tensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor, int]:
@@ -162,11 +166,19 @@ def _index(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Ten
     return run(index, size, mode, ignore_index)
 
 
+def _trusting(index: Tensor) -> AbstractContextManager[None]:
+    """On a GPU, an index that `_resolve` has checked is not checked again: that would wait."""
+    if is_plain_on_device((index,)):
+        trusting: AbstractContextManager[None] = on_device().trusting()
+        return trusting
+    return nullcontext()
+
+
 def _check_on_device(row: str, src: Any, index: Any, *others: Any) -> None:
     """Raises the engine's errors about types, shapes and numbers, of tensors on a GPU."""
-    if all(isinstance(one, torch.Tensor) for one in (src, index)):
-        if is_plain_on_device((src, index)):
-            on_device().check(row, (src, index, *others))
+    tensors = isinstance(src, torch.Tensor) and isinstance(index, torch.Tensor)
+    if tensors and is_plain_on_device((src, index)):
+        on_device().check(row, (src, index, *others))
 
 
 def _refuse_on_device(row: str, src: Any, index: Any, *others: Any) -> None:
@@ -197,7 +209,9 @@ def _resolve(index: Tensor, size: int, mode: str, ignore_index: int | None) -> T
     if dropped is not None:
         index = torch.where(dropped, size, index)
         outside = outside & ~dropped
-    if bool(outside.any()):
+    # After these two modes nothing is outside. To look for it would wait for a GPU.
+    known = mode == "drop" or (mode == "clip" and size > 0)
+    if not known and bool(outside.any()):
         at = [int(n) for n in outside.nonzero()[0]]
         # int() of a uint64 beyond int64 overflows.
         value = given[tuple(at)].item()

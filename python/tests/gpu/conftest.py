@@ -14,6 +14,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         # NumPy, which the interpreter computes with, warns of overflows, NaN and infinities.
         item.add_marker(pytest.mark.filterwarnings("ignore::RuntimeWarning"))
+        # Triton 3.5 converts arrays of one element to numbers.
+        item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
 
 
 @pytest.fixture

@@ -17,7 +17,11 @@ def meta(monkeypatch):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_backward(case, meta):
     moved = [one.to("meta") if isinstance(one, torch.Tensor) else one for one in case.arguments]
-    inputs = [one.requires_grad_() for one in moved if isinstance(one, torch.Tensor) and one.is_floating_point()]
+    inputs = [
+        one.requires_grad_()
+        for one in moved
+        if isinstance(one, torch.Tensor) and one.is_floating_point()
+    ]
     try:
         result = case.function(*moved)
         result = result[0] if isinstance(result, tuple) else result

@@ -62,7 +62,9 @@ def test_other_wrong_arguments(name):
 def test_nothing_is_written(name):
     into = moved(ROWS.clone())
     with on_gpu():
-        _, error = outcome(lambda: CALLS[name](into, moved(BAD[0][:, None]).expand(6, 3), moved(SRC)))
+        _, error = outcome(
+            lambda: CALLS[name](into, moved(BAD[0][:, None]).expand(6, 3), moved(SRC))
+        )
     assert error is not None and torch.equal(into.cpu(), ROWS)
 
 
