@@ -7,6 +7,8 @@ import pytest
 import strew
 import torch
 from bits import COMPLEX, DTYPES, FLOATS, INTEGERS, check, drawn, index_of
+from strew._gpu import operators
+from strew._torch.calls import Call
 
 REDUCES = ["sum", "prod", "mean", "amax", "amin"]
 INDICES = [torch.int32, torch.int64]
@@ -239,3 +241,17 @@ def test_wrapping(dtype):
     for reduce in ("sum", "mul", "mean"):
         run = partial(strew.torch_scatter.scatter, dim=0, reduce=reduce)
         check(run, src, index_of((300,), 3))
+
+
+def declared(call):
+    """All operators of the dispatcher."""
+    for one in call.__subclasses__():
+        yield one
+        yield from declared(one)
+
+
+def test_every_row_has_a_form():
+    rows = {one.row.format(reduce=reduce) for one in declared(Call) for reduce in ("min", "max")}
+    assert len(rows) > 30
+    for row in rows - {""}:
+        assert operators.row(row)
