@@ -68,6 +68,7 @@ impl Test {
             let all = [
                 "--doctest-modules",
                 "--ignore-glob=/*/strew/_torch/*",
+                "--ignore-glob=/*/strew/_gpu/*",
                 "--ignore-glob=/*/strew/_jax/*",
                 "--ignore-glob=/*/strew/onnx/backend.py",
                 "--pyargs",
