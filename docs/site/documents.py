@@ -29,6 +29,7 @@ DOCUMENTS = {
         "docs/files.md",
         "docs/torch.md",
         "docs/torch_scatter.md",
+        "docs/gpu.md",
         "docs/jax.md",
         "docs/explain.md",
     ],

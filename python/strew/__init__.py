@@ -28,7 +28,8 @@ Arrays
     Element types are bool, the integers of 8 to 64 bits, float16, bfloat16 (`ml_dtypes` in
     NumPy), float32, float64, complex64 and complex128.
 
-    Only memory of the CPU is taken: a tensor on another device is refused.
+    Memory of the CPU is taken, and torch's CUDA tensors where docs/gpu.md says so (experimental).
+    Other tensors on other devices are refused.
 
     `strew.aggregate`, `strew.scatter` and `strew.gather` also take masked arrays, columns of
     pandas, pyarrow and Polars, arrays of xarray, dates and durations. The result is of that kind. A

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ._arrays import dispatch as _dispatch
+from ._native.errors import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +38,10 @@ def interpreted() -> Iterator[None]:
     ...     strew.torch_scatter.scatter(src, index)
     """
     if os.environ.get("TRITON_INTERPRET") != "1":
-        raise RuntimeError("strew.gpu.interpreted needs TRITON_INTERPRET=1 in the environment")
-    import triton  # noqa: F401
-
+        raise Problem(RuntimeError, "gpu.interpreted", None).saying(
+            "TRITON_INTERPRET is not 1", "set it before strew and torch are imported"
+        )
+    import_module("triton")
     before, _dispatch.interpreting = _dispatch.interpreting, True
     try:
         yield

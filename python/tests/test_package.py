@@ -162,7 +162,7 @@ def test_types_ship():
 def test_the_stub_is_what_mypy_finds_at_run_time(tmp_path):
     allowed = tmp_path / "allowed"
     # Types for checkers: there is nothing at run time. And what needs torch, jax or onnx.
-    folders = [rf"strew\.{name}(\..*)?" for name in (r"_native\.types", "_torch", "_jax")]
+    folders = [rf"strew\.{name}(\..*)?" for name in (r"_native\.types", "_torch", "_gpu", "_jax")]
     # It does not read keyword arguments of a TypedDict: the next test does.
     aggregate = r"strew\._own\.aggregate\.aggregate"
     allowed.write_text("\n".join([*folders, aggregate, r"strew\.onnx\.backend"]))

@@ -7,6 +7,7 @@ mod check;
 mod conformance;
 mod families;
 mod fuzz;
+mod gpu;
 mod imports;
 mod layers;
 mod package;
@@ -50,6 +51,7 @@ enum Chore {
     Size(size::Size),
     Bench(bench::Bench),
     Fuzz(fuzz::Fuzz),
+    Gpu(gpu::Gpu),
     Sanitize(sanitize::Sanitize),
     Site(site::Site),
     Wheel(wheel::Wheel),
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Chore::Size(chore) => chore.run(),
         Chore::Bench(chore) => chore.run(),
         Chore::Fuzz(chore) => chore.run(),
+        Chore::Gpu(chore) => chore.run(),
         Chore::Sanitize(chore) => chore.run(),
         Chore::Site(chore) => chore.run(),
         Chore::Wheel(chore) => chore.run(),

@@ -68,6 +68,7 @@ impl Test {
             let all = [
                 "--doctest-modules",
                 "--ignore-glob=/*/strew/_torch/*",
+                "--ignore-glob=/*/strew/_gpu/*",
                 "--ignore-glob=/*/strew/_jax/*",
                 "--ignore-glob=/*/strew/onnx/backend.py",
                 "--pyargs",
@@ -79,13 +80,27 @@ impl Test {
         stages.run("README, shell", || readme::run_shell(installed()?));
         stages.run("sizes", size::check);
         if self.all {
-            stages.run("torch and jax", || {
+            let peers = stages.run("installation of torch and jax", || {
                 let venv = self.environment("venv-peers")?;
                 venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,peers")?;
-                // A folder within a folder that is named too would be left out.
-                pytest(&venv, &["python/tests/peers"])?;
-                pytest(&venv, &["python/tests/test_package.py"])
+                Ok(venv)
             });
+            let peers_there = || needs(peers.as_ref(), "installation of torch and jax");
+            stages.run("torch and jax", || {
+                // A folder within a folder that is named too would be left out.
+                pytest(peers_there()?, &["python/tests/peers"])?;
+                pytest(peers_there()?, &["python/tests/test_package.py"])
+            });
+            stages.run("GPU kernels, interpreted", || {
+                let venv = peers_there()?;
+                let triton = ["-c", "import triton"];
+                if run(venv.python().args(triton)).is_err() {
+                    println!("torch has brought no Triton here, so no kernel can be tested.");
+                    return Ok(());
+                }
+                pytest(venv, &["python/tests/gpu"])
+            });
+            drop(peers);
             self.jaxlibs(&mut stages, wheel.as_ref());
             stages.run("cubed, dask, flox, pandas and others", || {
                 let venv = self.environment("venv-libraries")?;

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy
@@ -42,11 +41,12 @@ def torch_operators(first: Any, second: Any = None, third: Any = None) -> Any:
     return above(_OF_TORCH)
 
 
-def is_plain(torch: ModuleType, *arrays: Any) -> bool:
+def is_plain(torch: Any, *arrays: Any) -> bool:
     """Whether nothing in torch watches what is done with these arrays."""
     tensor = torch.Tensor
     for array in arrays:
-        if type(array) is tensor:
+        kind: Any = type(array)
+        if kind is tensor:
             if array.requires_grad or (not array.is_cpu and has_kernels(array)):
                 return False
         elif array is not None and isinstance(array, tensor):
@@ -62,10 +62,10 @@ def is_plain(torch: ModuleType, *arrays: Any) -> bool:
 
 def device_operators(array: Any) -> Any:
     """`strew._torch` if the array is a tensor that goes the way of those on a GPU, else None."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(array, getattr(torch, "Tensor", ())):
+    tensor: Any = getattr(sys.modules.get("torch"), "Tensor", ())
+    if not isinstance(array, tensor):
         return None
-    if (array.is_cpu or not has_kernels(array)) and not interpreting:
+    if not interpreting and (array.is_cpu or not has_kernels(array)):
         return None
     return above(_OF_TORCH)
 

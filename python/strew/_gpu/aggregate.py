@@ -16,7 +16,7 @@ import torch
 from .._native.errors import Problem
 from .._strew import _aggregate, _groups
 from .along import Along
-from .arithmetic import sqrt
+from .arithmetic import signed, sqrt
 from .exact import fold_exactly
 from .fold import Grouping, Reduction, fold, fold_spread, updates_along
 from .operators import refusal
@@ -43,7 +43,6 @@ class Groups:
     def grouping(self) -> Grouping:
         every = Grouping.of_index(self.rows, self.size + 1)
         return Grouping(every.order, every.starts[: self.size], every.ends[: self.size])
-
 
     def members(self) -> tuple[Tensor, Tensor]:
         """Where each group begins among the positions of the values, and these positions."""
@@ -146,10 +145,7 @@ class _Values:
         if name in ("argmin", "argmax"):
             none = none | (found < 0)
         fill = empty.reshape(()).to(found.device)
-        if found.dtype in (torch.uint16, torch.uint32, torch.uint64):
-            signed = getattr(torch, str(found.dtype)[len("torch.u") :])
-            return torch.where(none, fill.view(signed), found.view(signed)).view(found.dtype)
-        return torch.where(none, fill, found)
+        return torch.where(none, signed(fill), signed(found)).view(found.dtype)
 
 
 def _of_empty_group(name: str, dtype: torch.dtype, options: Any) -> Tensor:
@@ -270,25 +266,18 @@ def _end(kind: str) -> Callable[[_Values], Tensor]:
         if values.skips:
             places = torch.where(values.nan, size if kind == "min" else -1, places)
         at = values.fold(places, Reduction(kind)).clamp(0, size - 1)
-        return _raw(src).gather(dim, at).view(src.dtype)
+        return signed(src).gather(dim, at).view(src.dtype)
 
     return statistic
 
 
-def _raw(tensor: Tensor) -> Tensor:
-    """The bits of unsigned integers, of which torch moves few kinds."""
-    if tensor.dtype in (torch.uint16, torch.uint32, torch.uint64):
-        return tensor.view(getattr(torch, str(tensor.dtype)[len("torch.u") :]))
-    return tensor
-
-
 def _any(values: _Values) -> Tensor:
-    true = _raw(values.src) != 0
+    true = signed(values.src) != 0
     return values.fold(true & ~values.nan if values.skips else true, Reduction("sum"), False)
 
 
 def _all(values: _Values) -> Tensor:
-    true = _raw(values.src) != 0
+    true = signed(values.src) != 0
     return values.fold(true | values.nan if values.skips else true, Reduction("prod"), True)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .fold import Grouping, fold, signed, updates_along
+from .arithmetic import signed
+from .fold import Grouping, fold, updates_along
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,7 @@ class Along:
             return own
         # Row by row: the index counts along its axis, and each place along the others.
         strides = [prod(self.cells[axis + 1 : len(self._axes)]) for axis in self._axes]
+        own = own.to(torch.int64) if self.size >= 2**31 else own
         numbers = own * strides[self.dim] if strides[self.dim] != 1 else own
         for axis in self._axes:
             if axis != self.dim and own.shape[axis] > 1:

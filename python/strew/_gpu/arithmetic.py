@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+#: Integers of the same size that torch has all operators for.
+_SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+
+
+def signed(tensor: Tensor) -> Tensor:
+    """The bits as a type that torch has all operators for."""
+    return tensor.view(_SIGNED[tensor.dtype]) if tensor.dtype in _SIGNED else tensor
+
+
 def widened(tensor: Tensor) -> Tensor:
     """The tensor in the type that it is computed in."""
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor

@@ -51,7 +51,7 @@ class Checked:
             return
         self.operator.explain(*self._stand_ins(values, keep=False))
         while len(_known) >= _KNOWN_AT_MOST:
-            del _known[next(iter(_known))]
+            _known.pop(next(iter(_known)), None)
         _known[key] = None
 
     def refuse(self, values: Sequence[Any]) -> NoReturn:

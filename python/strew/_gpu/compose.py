@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from .arithmetic import signed
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -37,8 +39,7 @@ def fold(
     src: Updates,
     grouping: Grouping,
     reduction: Reduction,
-    arg: Tensor | None,
-    places: tuple[int, int],
+    winners: Tensor | None,
     start: Any,
 ) -> None:
     """As `fold.fold`, of real numbers; `start` is the identity."""
@@ -75,9 +76,8 @@ def fold(
     touched = winner >= 0 if reduction.first else (grouping.counts > 0).view(1, -1, 1)
     found = torch.where(touched, result.to(wide), cells)
     out.copy_(found.reshape(out.shape))
-    if arg is not None:
-        position = torch.div(winner, places[0], rounding_mode="floor") % places[1]
-        arg.copy_(torch.where(winner < 0, arg.view_as(winner), position).view(arg.shape))
+    if winners is not None:
+        winners.copy_(winner.view(winners.shape))
 
 
 def fold_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Reduction) -> None:
@@ -123,7 +123,7 @@ def _cells(out: Tensor, src: Updates, grouping: Grouping) -> Tensor:
 
 def _steps(src: Updates, grouping: Grouping) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """For each turn the update of each cell, whether there is one, and its elements."""
-    shape = (src.columns // src.inner, src.count, src.inner)
+    shape = (src.columns // src.inner, src.length, src.inner)
     steps = (src.outer_step, src.row, src.inner_step)
     values = src.values.as_strided(shape, steps, src.values.storage_offset())
     counts = grouping.counts
@@ -132,4 +132,4 @@ def _steps(src: Updates, grouping: Grouping) -> Iterator[tuple[Tensor, Tensor, T
         place = torch.where(take, grouping.starts + k, 0)
         at = place if grouping.order is None else grouping.order[place]
         at = torch.where(take, at, 0)
-        yield at, take.view(1, -1, 1), values[:, at, :]
+        yield at, take.view(1, -1, 1), signed(values)[:, at, :].view(values.dtype)

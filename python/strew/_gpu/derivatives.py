@@ -112,11 +112,11 @@ def scatter_reduce_vjp(
         own, each = _of_linear(case, grads, reduce.endswith("mean"))
     else:
         held = case.cells(input) if include_self and input is not None else None
-        read = case.corner(src)  # type: ignore[arg-type]
+        read = case.corner(src)
         if reduce == "prod":
             own, each = _of_product(case, grads, held, read)
         else:
-            own, each = _of_ties(case, grads, held, read, case.cells(result))  # type: ignore[arg-type]
+            own, each = _of_ties(case, grads, held, read, case.cells(result))
     return (
         case.to_cells(own, dtype).clone() if to_input else None,
         case.whole(each, src_shape, dtype) if to_src else None,
@@ -192,11 +192,11 @@ class _Products:
         quotients = self.case.joined(quotients, of_each)
         tangents = self.case.joined(tangents, torch.where(self.read == 0, each, 0))
         of = self.case.gather
-        cell = (self.product, self.zeros, quotients, tangents)
-        turned = _turn(*map(of, cell), self.read, each)
+        product, zeros = self.product, self.zeros
+        turned = _turn(of(product), of(zeros), of(quotients), of(tangents), self.read, each)
         if self.held is None:
             return None, turned
-        turned_own = _turn(*cell, self.held, own)
+        turned_own = _turn(product, zeros, quotients, tangents, self.held, own)
         return torch.where(self.case.counts > 0, turned_own, 0), turned
 
 
@@ -308,9 +308,7 @@ def scatter_prod_double_vjp(
     )
 
 
-def scatter_arg_vjp(
-    grad: Tensor, arg: Tensor, index: Any, dim: int, along: int
-) -> Tensor:
+def scatter_arg_vjp(grad: Tensor, arg: Tensor, index: Any, dim: int, along: int) -> Tensor:
     """As `_scatter_arg_vjp` on the CPU: each cell's gradient goes to its winner."""
     dim %= grad.dim()
     shape = list(grad.shape)

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .fold import Reduction, kernels
+from . import fold
+from .fold import Reduction, launch
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from torch import Tensor
 
     from .along import Along
@@ -38,6 +41,7 @@ def fold_exactly(along: Along, out: Tensor, src: Tensor, *, mean: bool, from_cel
         return
     if along.shape.numel() == 0:
         return
+    kernels: Any = fold.kernels
     if kernels is None:
         raise NotImplementedError(
             "strew: exact sums need Triton on this device; move tensors with tensor.cpu()"
@@ -57,24 +61,25 @@ def fold_exactly(along: Along, out: Tensor, src: Tensor, *, mean: bool, from_cel
 def _fold(along: Along, out: Tensor, src: Tensor, mean: bool, from_cell: bool) -> None:
     import triton
 
+    kernels: Any = fold.kernels
     rows, cells = along.rows(src), along.rows_of_cells(out)
     count, columns = rows.shape
     size = cells.shape[0]
     wide = torch.float64 if out.dtype == torch.float64 else torch.float32
     planes = torch.zeros(size * columns, _PLANES[wide], dtype=torch.int64, device=out.device)
-    rounds = {"PLANES": _PLANES[wide], "BLOCK": _LANES, "enable_fp_fusion": False}
+    rounds = {"PLANES": _PLANES[wide], "BLOCK": _LANES}
     numbers = along.numbers.to(torch.int64)
-    kernels.add_planes[(triton.cdiv(count * columns, _LANES),)](
+    launch(kernels.add_planes, (triton.cdiv(count * columns, _LANES),), out.device)(
         rows, numbers, planes, count, columns, NUMBERED=True, **rounds
     )
     if from_cell:
-        kernels.add_planes[(triton.cdiv(size * columns, _LANES),)](
+        launch(kernels.add_planes, (triton.cdiv(size * columns, _LANES),), out.device)(
             cells, numbers, planes, size, columns, NUMBERED=False, **rounds
         )
     counts = numbers.new_zeros(size)
     counts.scatter_add_(0, numbers, torch.ones_like(numbers))
     info = torch.finfo(out.dtype)
-    kernels.finish[(triton.cdiv(size * columns, _LANES),)](
+    launch(kernels.finish, (triton.cdiv(size * columns, _LANES),), out.device)(
         planes,
         counts,
         cells,

@@ -16,11 +16,12 @@ try:
     import triton
     import triton.language as tl
 
-    from . import kernels
+    from . import kernels as kernels
 except ImportError:  # A build of torch for a device that Triton does not know.
     kernels = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from torch import Tensor
@@ -34,9 +35,6 @@ _WIDE = {
     torch.uint8: torch.int32,
     torch.uint16: torch.int32,
 }
-
-#: Integers of the same size that torch has all operators for.
-_SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
 #: Lanes of a program: four warps.
 _LANES = 128
@@ -108,7 +106,7 @@ class Updates(NamedTuple):
     (c % inner) * inner_step`` behind the first. Strides count elements."""
 
     values: Tensor
-    count: int
+    length: int
     columns: int
     inner: int
     row: int
@@ -132,11 +130,6 @@ def _as_three(src: Tensor, outer: int, inner: int, dim: int) -> Tensor:
         return src.view(shape)
     except RuntimeError:
         return src.contiguous().view(shape)
-
-
-def signed(tensor: Tensor) -> Tensor:
-    """The bits as a type that torch has all operators for."""
-    return tensor.view(_SIGNED[tensor.dtype]) if tensor.dtype in _SIGNED else tensor
 
 
 def fold(
@@ -173,7 +166,11 @@ def fold(
             return
         src = _parts(src)
     by = compose.fold if composes() else _launch
-    by(out, src, grouping, reduction, arg, places, start_of(out_.dtype, reduction))
+    winners = None if arg is None else torch.full_like(arg, -1)
+    by(out, src, grouping, reduction, winners, start_of(out_.dtype, reduction))
+    if arg is not None and winners is not None:
+        positions = torch.div(winners, places[0], rounding_mode="floor") % places[1]
+        arg.copy_(torch.where(winners < 0, arg, positions))
     if out_.dtype == torch.bool:
         out_.copy_(out)
 
@@ -219,33 +216,46 @@ def wide_of(dtype: torch.dtype) -> torch.dtype:
     return _WIDE.get(dtype, dtype)
 
 
+def launch(kernel: Any, grid: tuple[int], device: torch.device) -> Callable[..., None]:
+    """Runs a kernel on a device, which need not be the current one."""
+
+    def run(*arguments: Any, **constants: Any) -> None:
+        # Fused products and sums would be rounded once.
+        constants["enable_fp_fusion"] = False
+        if device.type == "cpu":
+            kernel[grid](*arguments, **constants)
+            return
+        with getattr(torch, device.type).device(device):
+            kernel[grid](*arguments, **constants)
+
+    return run
+
+
 def _launch(
     out: Tensor,
     src: Updates,
     grouping: Grouping,
     reduction: Reduction,
-    arg: Tensor | None,
-    places: tuple[int, int],
+    winners: Tensor | None,
     start: Any,
 ) -> None:
     wide = wide_of(out.dtype)
     columns = min(triton.next_power_of_2(src.columns), 2 * _LANES)
     cells = max(1, _LANES // columns)
-    grid = (triton.cdiv(grouping.size, cells), triton.cdiv(src.columns, columns))
-    kernels.fold[grid](
+    grid = (triton.cdiv(grouping.size, cells) * triton.cdiv(src.columns, columns),)
+    launch(kernels.fold, grid, out.device)(
         src.values,
         grouping.starts if grouping.order is None else grouping.order,
         grouping.starts,
         grouping.ends,
         out,
-        out if arg is None else arg,
+        out if winners is None else winners,
         grouping.size,
         src.columns,
         src.inner,
         src.row,
         src.outer_step,
         src.inner_step,
-        *places,
         torch.full((1,), start, dtype=wide, device=out.device),
         KIND=reduction.kind,
         FROM_CELL=reduction.from_cell,
@@ -253,21 +263,18 @@ def _launch(
         MORE=int(reduction.count_cell),
         ZERO_IF_START=reduction.zero_if_start,
         ORDERED=grouping.order is not None,
-        ARG=arg is not None,
+        ARG=winners is not None,
         FIRST=reduction.first,
         WIDE=getattr(tl, str(wide).removeprefix("torch.")),
         CELLS=cells,
         COLUMNS=columns,
         num_warps=max(1, cells * columns // 64),
-        enable_fp_fusion=False,
     )
 
 
-def _launch_products(
-    out: Tensor, src: Updates, grouping: Grouping, reduction: Reduction
-) -> None:
+def _launch_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Reduction) -> None:
     grid = (triton.cdiv(grouping.size * src.columns, _LANES),)
-    kernels.fold_products[grid](
+    launch(kernels.fold_products, grid, out.device)(
         src.values,
         grouping.starts if grouping.order is None else grouping.order,
         grouping.starts,
@@ -282,7 +289,6 @@ def _launch_products(
         FROM_CELL=reduction.from_cell,
         ORDERED=grouping.order is not None,
         BLOCK=_LANES,
-        enable_fp_fusion=False,
     )
 
 
@@ -294,7 +300,7 @@ def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) 
         compose.fold_spread(out, src, grouping, skips_nan)
         return
     grid = (triton.cdiv(grouping.size * src.columns, _LANES),)
-    kernels.fold_spread[grid](
+    launch(kernels.fold_spread, grid, out.device)(
         src.values,
         grouping.order,
         grouping.starts,
@@ -308,5 +314,4 @@ def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) 
         src.inner_step,
         SKIP=skips_nan,
         BLOCK=_LANES,
-        enable_fp_fusion=False,
     )

@@ -40,8 +40,8 @@ def join(result, value, take, KIND: tl.constexpr):
 
 
 @triton.jit
-def join_with_position(result, winner, value, at, take, KIND: tl.constexpr, FIRST: tl.constexpr):
-    """One step of a strict minimum or maximum, and the number of the update that has won so far."""
+def join_with_place(result, winner, value, k, take, KIND: tl.constexpr, FIRST: tl.constexpr):
+    """One step of a strict minimum or maximum, and the place in its cell of what won so far."""
     if KIND == "strict_max":
         better = value > result
     else:
@@ -49,7 +49,7 @@ def join_with_position(result, winner, value, at, take, KIND: tl.constexpr, FIRS
     if FIRST:
         better = better | ((winner < 0) & (value == value))
     better = better & take
-    return tl.where(better, value, result), tl.where(better, at, winner)
+    return tl.where(better, value, result), tl.where(better, k, winner)
 
 
 @triton.jit
@@ -58,7 +58,7 @@ def rounded(result, TO: tl.constexpr):
 
     bfloat16 is rounded by integers: Triton's interpreter cuts the lower bits off.
     """
-    if TO == tl.bfloat16:
+    if tl.bfloat16 == TO:
         bits = result.to(tl.uint32, bitcast=True)
         up = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
         number = tl.where(result == result, up, 0x7FC0)
@@ -77,7 +77,7 @@ def mean_of(result, count, ELEMENT: tl.constexpr, TOWARD_ZERO: tl.constexpr):
     else:
         # A sum of narrow integers has wrapped before it is divided.
         total = result.to(ELEMENT)
-        if ELEMENT == tl.uint64:
+        if tl.uint64 == ELEMENT:
             return (total // count.to(tl.uint64)).to(result.dtype)
         total = total.to(tl.int64)
         quotient = total // count
@@ -104,8 +104,6 @@ def fold(
     src_row,
     src_outer,
     src_inner,
-    arg_inner,
-    arg_along,
     identity,
     KIND: tl.constexpr,
     FROM_CELL: tl.constexpr,
@@ -122,15 +120,18 @@ def fold(
     """Folds CELLS cells of COLUMNS columns. Cells without updates keep what they hold.
 
     MEAN is "", "down" or "zero", the direction in which integers are rounded. MORE is added to the
-    count. ARG: `arg` becomes the position of the update that won. FIRST: the first update that is no
-    NaN wins in any case, and a cell without one keeps what it holds.
+    count. ARG: `arg` becomes the number of the update that won. FIRST: the first update that is
+    no NaN wins in any case, and a cell without one keeps what it holds.
     """
-    cell = tl.program_id(0).to(tl.int64) * CELLS + tl.arange(0, CELLS)
-    column = tl.program_id(1).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    program = tl.program_id(0)
+    blocks = tl.cdiv(columns, COLUMNS)
+    cell = (program // blocks).to(tl.int64) * CELLS + tl.arange(0, CELLS)
+    column = program % blocks * COLUMNS + tl.arange(0, COLUMNS)
     lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
     hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
     inside = (lo < hi)[:, None] & (column < columns)[None, :]
-    outer, place = column // inner, column % inner
+    # Divided as they are: a division of 64 bits is a call of a function.
+    outer, place = (column // inner).to(tl.int64), (column % inner).to(tl.int64)
     to = (outer * cells * inner + place)[None, :] + (cell * inner)[:, None]
     along = (outer * src_outer + place * src_inner)[None, :]
     nothing = tl.zeros([CELLS, COLUMNS], tl.int64)
@@ -138,8 +139,8 @@ def fold(
         result = tl.load(out + to, mask=inside, other=0).to(WIDE)
     else:
         result = (nothing.to(WIDE) + tl.load(identity)).to(WIDE)
-    winner = nothing - 1
-    for k in range(0, tl.max(hi - lo), 4):
+    winner = tl.zeros([CELLS, COLUMNS], tl.int32) - 1
+    for k in range(0, tl.max(hi - lo).to(tl.int32), 4):
         at0, at1, at2, at3 = lo + k, lo + k + 1, lo + k + 2, lo + k + 3
         if ORDERED:
             at0 = tl.load(order + at0, mask=lo + k < hi, other=0).to(tl.int64)
@@ -155,10 +156,10 @@ def fold(
         x2 = tl.load(src + (at2 * src_row)[:, None] + along, mask=in2, other=0).to(WIDE)
         x3 = tl.load(src + (at3 * src_row)[:, None] + along, mask=in3, other=0).to(WIDE)
         if ARG or FIRST:
-            result, winner = join_with_position(result, winner, x0, at0[:, None], in0, KIND, FIRST)
-            result, winner = join_with_position(result, winner, x1, at1[:, None], in1, KIND, FIRST)
-            result, winner = join_with_position(result, winner, x2, at2[:, None], in2, KIND, FIRST)
-            result, winner = join_with_position(result, winner, x3, at3[:, None], in3, KIND, FIRST)
+            result, winner = join_with_place(result, winner, x0, k, in0, KIND, FIRST)
+            result, winner = join_with_place(result, winner, x1, k + 1, in1, KIND, FIRST)
+            result, winner = join_with_place(result, winner, x2, k + 2, in2, KIND, FIRST)
+            result, winner = join_with_place(result, winner, x3, k + 3, in3, KIND, FIRST)
         else:
             result = join(result, x0, in0, KIND)
             result = join(result, x1, in1, KIND)
@@ -175,7 +176,10 @@ def fold(
     won = inside & (winner >= 0)
     tl.store(out + to, rounded(result, ELEMENT), mask=won if FIRST else inside)
     if ARG:
-        tl.store(arg + to, (winner // arg_inner) % arg_along, mask=won)
+        number = lo[:, None] + winner
+        if ORDERED:
+            number = tl.load(order + number, mask=won, other=0)
+        tl.store(arg + to, number, mask=won)
 
 
 @triton.jit

@@ -10,6 +10,7 @@ from . import derivatives, scatter_rows, torch_rows
 from .checks import Checked
 from .fold import fold, updates_along
 from .run import Runner
+from .run import trusting as trusting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,9 +54,19 @@ def fold_groups(
     fold(cells, updates_along(src, dim), groups.grouping, reduction)
 
 
+def check(name: str, values: Sequence[Any]) -> None:
+    """Raises the CPU's errors of an operator about types, shapes and numbers."""
+    _checked(name).check(values)
+
+
+@cache
+def _checked(name: str) -> Checked:
+    return Checked(name)
+
+
 def refuse(name: str, values: Sequence[Any]) -> NoReturn:
     """Raises the CPU's error of an operator that was given a wrong index."""
-    Checked(name).refuse(values)
+    _checked(name).refuse(values)
 
 
 def refusal(name: str) -> Any:

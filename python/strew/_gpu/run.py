@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from threading import local
 from typing import TYPE_CHECKING
 
 import torch
@@ -9,12 +11,25 @@ import torch
 from .checks import Checked, first_and_last
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, NoReturn, TypeAlias
 
     from torch import Tensor
 
     Form: TypeAlias = Callable[["Run"], Any]
+
+
+_trusted = local()
+
+
+@contextmanager
+def trusting() -> Iterator[None]:
+    """Takes indices as they are: those that were just made from others are in their range."""
+    before, _trusted.on = getattr(_trusted, "on", False), True
+    try:
+        yield
+    finally:
+        _trusted.on = before
 
 
 class Run:
@@ -42,7 +57,7 @@ class Run:
 
     def expect_inside(self, index: Tensor, size: int, low: int = 0) -> None:
         """Refuses numbers that are not from `low` to `size - 1`."""
-        if index.numel():
+        if index.numel() and not getattr(_trusted, "on", False):
             least, most = first_and_last(index)
             self.expect(low <= least and most < size)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from .along import Along
-from .arithmetic import exp, log, sqrt, widened
+from .arithmetic import exp, log, signed, sqrt, widened
 from .fold import Reduction
 from .torch_rows import fold_runs
 
@@ -155,7 +155,7 @@ def gather_coo(run: Run) -> Tensor:
     if 0 in shape:
         return _cells(run, shape)
     wide = _expanded(index, torch.Size(shape), dim).to(torch.int64)
-    return src.gather(dim, wide)
+    return signed(src).gather(dim, wide).view(src.dtype)
 
 
 def gather_csr(run: Run) -> Tensor:
@@ -173,8 +173,9 @@ def gather_csr(run: Run) -> Tensor:
     lines = indptr.expand((*src.shape[:dim], indptr.shape[-1])).to(torch.int64).contiguous()
     owner = _owners(lines, shape[dim])
     wide = _expanded(owner.clamp(min=0), torch.Size(shape), dim)
-    picked = src.gather(dim, wide)
-    return torch.where(_expanded(owner, torch.Size(shape), dim) < 0, out, picked)
+    picked = signed(src).gather(dim, wide)
+    free = _expanded(owner, torch.Size(shape), dim) < 0
+    return torch.where(free, signed(out), picked).view(src.dtype)
 
 
 def _owners(pointers: Tensor, size: int) -> Tensor:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import torch
 
 from .along import Along
-from .arithmetic import times
+from .arithmetic import signed, times
 from .exact import fold_exactly
-from .fold import Grouping, Reduction, fold, signed, start_of, updates_along
+from .fold import Grouping, Reduction, fold, start_of, updates_along
 
 if TYPE_CHECKING:
     from typing import Any
@@ -176,7 +176,8 @@ def masked_scatter(run: Run) -> Tensor:
 
 
 def index_put(run: Run) -> Tensor:
-    input, axis, indices = run.input, 0, []
+    input, axis = run.input, 0
+    indices: list[Tensor | None] = []
     for index in run.indices:
         if index is None:
             indices.append(None)
@@ -289,7 +290,8 @@ def _part(run: Run, part: Any) -> Tensor:
 
 def slice_scatter(run: Run) -> Tensor:
     step = 1 if run.step is None else run.step
-    return _part(run, lambda out: torch.ops.aten.slice.Tensor(out, run.dim, run.start, run.end, step))
+    cut = torch.ops.aten.slice.Tensor
+    return _part(run, lambda out: cut(out, run.dim, run.start, run.end, step))
 
 
 def select_scatter(run: Run) -> Tensor:

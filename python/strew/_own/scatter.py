@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._arrays.dispatch import batch_operators, torch_operators
+from .._arrays.dispatch import batch_operators, device_operators, torch_operators
 from .._arrays.lines import plan_as_index
 from .._arrays.swapped import explain as explain_swapped
 from .._groups import any_kind, keys
@@ -327,7 +327,7 @@ def _strategy(
         return log.of_plan(plan, name, src, dim)
     if out is None and _follows_aggregate(name, dtypes.name_of(src)):
         return None
-    if keys.several(index):
+    if keys.several(index) or device_operators(src):
         return None
     values = (src, index, dim, out, dim_size, name, mode, include_self, None, None, False)
     return log.told_strategy(_scatter.explain(*values))
@@ -533,7 +533,7 @@ def _scatter_by_plan(
         into, keeps_self = _filled(src, plan, dim, empty), False
         direct = into is not None
     fill_value = empty if fill_value is None else fill_value
-    if direct and not operators:
+    if direct and (not operators or device_operators(src)):
         return plan.scatter(src, name, dim=dim, out=into, include_self=keeps_self)
     if direct and out is None and operators.plan.supports(src):
 

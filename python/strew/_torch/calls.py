@@ -19,9 +19,9 @@ class Add(Call):
 add = define(Add)
 ```
 
-`define` makes the schema, the kernels of CPU and GPU, the fake kernel, backward and forward mode, and the rule
-of `torch.func.vmap`. ``torch.library.register_autograd`` has no forward mode: a dual number that
-goes through an operator registered with it silently loses its tangent.
+`define` makes the schema, the kernels of CPU and GPU, the fake kernel, backward and forward mode,
+and the rule of `torch.func.vmap`. ``torch.library.register_autograd`` has no forward mode: a dual
+number that goes through an operator registered with it silently loses its tangent.
 """
 
 from __future__ import annotations
@@ -296,7 +296,9 @@ def define(call: type[Call]) -> Registered:
     call.tensors = tuple(name for name, kind in kinds.items() if kind in _PREPARED)
     kernel = _kernel(call, kinds)
     # A function chooses by its tensors itself.
-    elsewhere = _later(lambda: _kernel(call, kinds, on_device().row)) if call.run is None else kernel
+    elsewhere = kernel
+    if call.run is None:
+        elsewhere = _later(lambda: _kernel(call, kinds, on_device().row))
     call.operator = Registered(call.schema, kernel, elsewhere, call)
 
     def fake(*arguments: Any) -> Any:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def groups(src: Tensor, index: Any, size: Any, mode: str, ignore_index: Any) -> Any:
+def groups(src: Tensor, index: Any, size: Any, mode: Any, ignore_index: Any) -> Any:
     """The groups that an index on the same device names."""
     aggregate = on_device().aggregate()
     if not isinstance(index, torch.Tensor) or index.device != src.device:

@@ -6,6 +6,7 @@ They are composed of operators of `strew.torch`.
 from __future__ import annotations
 
 import operator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import torch
@@ -13,12 +14,12 @@ import torch
 from .. import torch as strew_torch
 from .._arrays.dispatch import batch_operators
 from .._native.errors import Problem
-from .._strew import Operator
 from .calls import Call, define
-from .registry import is_eager, is_on_device, on_device
+from .registry import is_eager, is_on_device, is_plain_on_device, on_device
 from .tensors import as_tensor
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from torch import Tensor
@@ -44,6 +45,8 @@ def scatter(
             "dim_size and fill_value cannot be combined with out"
         )
     given = src, index
+    options = (out, dim_size, reduce, mode, include_self, fill_value, ignore_index, None)
+    _check_on_device("strew.scatter", *given, dim, *options)
     src, index, dim = _normalized(src, index, dim)
     if out is not None:
         size = out.shape[dim]
@@ -52,8 +55,11 @@ def scatter(
     else:
         size = _size(index, ignore_index)
     drops = mode == "drop" or ignore_index is not None
-    call = (*given, dim, out, dim_size, reduce, mode, include_self, fill_value, ignore_index, None)
-    index = _index_of("strew.scatter", call, index, size).expand(src.shape)
+    try:
+        index = _index(index, size, mode, ignore_index).expand(src.shape)
+    except IndexError:
+        _refuse_on_device("strew.scatter", *given, dim, *options)
+        raise
     shape = list(src.shape)
     shape[dim] = size + drops
     if out is None:
@@ -65,12 +71,13 @@ def scatter(
     else:
         shape[dim] = 1
         into = torch.cat([out, out.new_zeros(shape)], dim)
-    if reduce == "assign":
-        assign = strew_torch.scatter_ if into is out else strew_torch.scatter
-        result = assign(into, dim, index, src)
-    else:
-        join = strew_torch.scatter_reduce_ if into is out else strew_torch.scatter_reduce
-        result = join(into, dim, index, src, reduce, include_self=include_self)
+    with _trusting(index):
+        if reduce == "assign":
+            assign = strew_torch.scatter_ if into is out else strew_torch.scatter
+            result = assign(into, dim, index, src)
+        else:
+            join = strew_torch.scatter_reduce_ if into is out else strew_torch.scatter_reduce
+            result = join(into, dim, index, src, reduce, include_self=include_self)
     if drops:
         result = result.narrow(dim, 0, size)
     return result if out is None or into is out else out.copy_(result)
@@ -86,15 +93,20 @@ def gather(
 ) -> Tensor:
     """`strew.gather`."""
     given = src, index
+    _check_on_device("strew.gather", *given, dim, mode, fill_value, ignore_index)
     src, index, dim = _normalized(src, index, dim)
-    call = (*given, dim, mode, fill_value, ignore_index)
-    index = _index_of("strew.gather", call, index, src.shape[dim])
+    try:
+        index = _index(index, src.shape[dim], mode, ignore_index)
+    except IndexError:
+        _refuse_on_device("strew.gather", *given, dim, mode, fill_value, ignore_index)
+        raise
     if mode == "drop" or ignore_index is not None:
         shape = list(src.shape)
         shape[dim] = 1
         fill = src.new_full(shape, 0 if fill_value is None else fill_value)
         src = torch.cat([src, fill], dim)
-    return strew_torch.take_along_dim(src, index, dim)
+    with _trusting(index):
+        return strew_torch.take_along_dim(src, index, dim)
 
 
 def _normalized(src: Tensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor, int]:
@@ -154,15 +166,25 @@ def _index(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Ten
     return run(index, size, mode, ignore_index)
 
 
-def _index_of(row: str, call: tuple[Any, ...], index: Tensor, size: int) -> Tensor:
-    """The index of a call of strew's own operator, checked."""
-    named = dict(zip((name for name, _, _ in Operator(row).arguments), call, strict=False))
-    try:
-        return _index(index, size, named["mode"], named["ignore_index"])
-    except IndexError:
-        if is_on_device(index) and isinstance(named["index"], torch.Tensor):
-            on_device().refuse(row, call)
-        raise
+def _trusting(index: Tensor) -> AbstractContextManager[None]:
+    """On a GPU, an index that `_resolve` has checked is not checked again: that would wait."""
+    if is_plain_on_device((index,)):
+        trusting: AbstractContextManager[None] = on_device().trusting()
+        return trusting
+    return nullcontext()
+
+
+def _check_on_device(row: str, src: Any, index: Any, *others: Any) -> None:
+    """Raises the engine's errors about types, shapes and numbers, of tensors on a GPU."""
+    tensors = isinstance(src, torch.Tensor) and isinstance(index, torch.Tensor)
+    if tensors and is_plain_on_device((src, index)):
+        on_device().check(row, (src, index, *others))
+
+
+def _refuse_on_device(row: str, src: Any, index: Any, *others: Any) -> None:
+    """Raises the engine's error of a wrong index, if it is on a GPU."""
+    if isinstance(index, torch.Tensor) and is_on_device(index):
+        on_device().refuse(row, (src, index, *others))
 
 
 def _resolve(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Tensor:
@@ -187,7 +209,9 @@ def _resolve(index: Tensor, size: int, mode: str, ignore_index: int | None) -> T
     if dropped is not None:
         index = torch.where(dropped, size, index)
         outside = outside & ~dropped
-    if bool(outside.any()):
+    # After these two modes nothing is outside. To look for it would wait for a GPU.
+    known = mode == "drop" or (mode == "clip" and size > 0)
+    if not known and bool(outside.any()):
         at = [int(n) for n in outside.nonzero()[0]]
         # int() of a uint64 beyond int64 overflows.
         value = given[tuple(at)].item()

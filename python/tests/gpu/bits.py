@@ -1,7 +1,13 @@
 """Results compared bit for bit, and random tensors of values that tell wrong orders apart."""
 
+import os
+from contextlib import nullcontext
+
 import strew.gpu
 import torch
+
+#: Whether the tests run on a card, and not by the interpreter.
+ON_CARD = os.environ.get("STREW_GPU") == "cuda"
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 COMPLEX = [torch.complex64, torch.complex128]
@@ -61,11 +67,27 @@ def same_bits(found, expected):
 def check(call, *arguments):
     """Checks that a call has the same bits, or the same error, on both ways."""
     expected, error = outcome(call, *arguments)
-    with strew.gpu.interpreted():
-        found, other = outcome(call, *arguments)
+    with on_gpu():
+        found, other = outcome(call, *map(moved, arguments))
+    found = [one.cpu() for one in found] if isinstance(found, (tuple, list)) else found
+    found = found.cpu() if isinstance(found, torch.Tensor) else found
     assert other == error
     assert error is not None or same_bits(found, expected), (found, expected)
     return expected
+
+
+def on_gpu():
+    """Lets tensors go the way of a GPU."""
+    return nullcontext() if ON_CARD else strew.gpu.interpreted()
+
+
+def moved(argument):
+    """An argument where the GPU's way takes it, with the same strides."""
+    if not ON_CARD or not isinstance(argument, torch.Tensor):
+        return argument
+    flat = torch.empty(0, dtype=argument.dtype).set_(argument.untyped_storage())
+    of = (argument.shape, argument.stride(), argument.storage_offset())
+    return flat.cuda().as_strided(*of)
 
 
 def outcome(call, *arguments):

@@ -29,9 +29,7 @@ WIDE = {"fp16": "fp32", "bf16": "fp32", "i8": "i32", "u8": "i32"}
 NAMES = {"fp32": tl.float32, "fp64": tl.float64, "i32": tl.int32, "i64": tl.int64}
 FUSED = {"cuda": r"\b(fma|mad)\.(rn|rz|f)", "hip": r"v_(pk_)?(fma|fmac|mad)_f"}
 
-SIZES = dict.fromkeys(
-    "cells columns inner src_row src_outer src_inner arg_inner arg_along".split(), "i32"
-)
+SIZES = dict.fromkeys("cells columns inner src_row src_outer src_inner".split(), "i32")
 LISTS = {"order": "*i64", "starts": "*i64", "ends": "*i64"}
 
 
@@ -66,9 +64,14 @@ def finish(dtype):
 
 def products(dtype):
     signature = {"src": f"*{dtype}", **LISTS, "out": f"*{dtype}", **SIZES}
-    signature = {name: signature[name] for name in signature if not name.startswith("arg")}
     constants = {"FROM_CELL": False, "ORDERED": True, "BLOCK": 128}
     return kernels.fold_products, signature, constants, 4
+
+
+def spread():
+    _, signature, constants, warps = products("fp64")
+    constants = {"SKIP": True, "BLOCK": constants["BLOCK"]}
+    return kernels.fold_spread, signature, constants, warps
 
 
 VARIANTS = {
@@ -84,6 +87,7 @@ VARIANTS = {
     "fold min and arg fp32 rows": fold("fp32", "strict_min", 64, ARG=True, ZERO_IF_START=True),
     "fold segments fp32 rows": fold("fp32", "strict_max", 64, ARG=True, FIRST=True, ORDERED=False),
     "fold_products fp32": products("fp32"),
+    "fold_spread fp64": spread(),
     "add_planes fp32": planes("fp32"),
     "add_planes fp64": planes("fp64"),
     "finish fp16": finish("fp16"),
@@ -95,9 +99,7 @@ VARIANTS = {
 def compiled(variant, target):
     """What a kernel becomes on a target."""
     kernel, signature, constants, warps = variant
-    signature = {
-        name: signature.get(name, "constexpr") for name in kernel.arg_names
-    }
+    signature = {name: signature.get(name, "constexpr") for name in kernel.arg_names}
     source = ASTSource(kernel, signature=signature, constexprs=constants)
     made = triton.compile(
         source, target=target, options={"enable_fp_fusion": False, "num_warps": warps}

@@ -7,6 +7,8 @@ import pytest
 import strew
 import torch
 from bits import COMPLEX, DTYPES, FLOATS, INTEGERS, check, drawn, index_of
+from strew._gpu import operators
+from strew._torch.calls import Call
 
 REDUCES = ["sum", "prod", "mean", "amax", "amin"]
 INDICES = [torch.int32, torch.int64]
@@ -49,20 +51,21 @@ def test_shapes(shape, index_dtype):
 def test_strides():
     src, index = drawn((30, 8), torch.float64), index_of((30,), 5)
     for one in (src[::2, 1::3], src.t().contiguous().t()[5:20], src[:15].flip(1), src[3:18, 2:3]):
-        check(lambda s: strew.torch_scatter.scatter(s, index[: len(s)], 0), one)
+        check(lambda s, n: strew.torch_scatter.scatter(s, n, 0), one, index[: len(one)])
     wide = torch.tensor([[1.0], [2.0]]).expand(2, 4)
-    check(lambda s: strew.torch_scatter.scatter(s, index[:2], 0), wide)
+    check(lambda s, n: strew.torch_scatter.scatter(s, n, 0), wide, index[:2])
     # A column in the middle of a larger array is written to in place.
-    check(
-        lambda a: (strew.torch.scatter_add_(a[:, 2], 0, index, drawn((30,), a.dtype)), a)[1], src
-    )
+    more = drawn((30,), torch.float64)
+    check(lambda a, n, s: (strew.torch.scatter_add_(a[:, 2], 0, n, s), a)[1], src, index, more)
 
 
 def test_index_in_a_corner():
     input, src = drawn((6, 5, 4), torch.float32), drawn((5, 9, 4), torch.float32, seed=2)
     index = index_of((5, 7, 3), 5)
     for reduce in REDUCES:
-        check(lambda i, n, s, r=reduce: strew.torch.scatter_reduce(i, 1, n, s, r), input, index, src)
+        check(
+            lambda i, n, s, r=reduce: strew.torch.scatter_reduce(i, 1, n, s, r), input, index, src
+        )
     check(lambda i, n, s: strew.torch.scatter(i, 1, n, s), input, index, src)
 
 
@@ -70,7 +73,9 @@ def test_index_in_a_corner():
 def test_scatter(dtype):
     input, index, src = drawn((5, 4), dtype), index_of((8, 4), 5), drawn((8, 4), dtype, seed=1)
     for reduce in (None, "add", "multiply"):
-        check(lambda i, n, s, r=reduce: strew.torch.scatter(i, 0, n, s, reduce=r), input, index, src)
+        check(
+            lambda i, n, s, r=reduce: strew.torch.scatter(i, 0, n, s, reduce=r), input, index, src
+        )
         check(lambda i, n, r=reduce: strew.torch.scatter(i, 0, n, value=3, reduce=r), input, index)
     check(lambda i, n, s: strew.torch.scatter_(i, 0, n, s), input, index, src)
     check(lambda i, n, s: strew.torch.scatter_add(i, 0, n, s), input, index, src)
@@ -80,7 +85,12 @@ def test_scatter(dtype):
 def test_slices(dtype):
     input, index, source = drawn((5, 4), dtype), index_of((7,), 5), drawn((7, 4), dtype, seed=1)
     for alpha in (1, 3):
-        check(lambda i, n, s, a=alpha: strew.torch.index_add(i, 0, n, s, alpha=a), input, index, source)
+        check(
+            lambda i, n, s, a=alpha: strew.torch.index_add(i, 0, n, s, alpha=a),
+            input,
+            index,
+            source,
+        )
     check(lambda i, n, s: strew.torch.index_copy(i, 0, n, s), input, index, source)
     check(lambda i, n: strew.torch.index_fill(i, 0, n - 5, 1), input, index)
     for reduce in ("prod", "mean", "amax", "amin"):
@@ -95,14 +105,14 @@ def test_put(dtype):
     at, mask = index_of((30,), 20) - 10, torch.arange(20).reshape(5, 4) % 3 == 0
     for accumulate in (False, True):
         check(lambda i, n, s, a=accumulate: strew.torch.put(i, n, s, a), input, at, source)
-        pair = [torch.tensor([1, -1, 1]), torch.tensor([0, 3, 0], dtype=torch.int32)]
-        for indices in ([pair[0]], pair, [None, pair[1]], [mask], [mask[:, 0], None]):
-            values = source[0]
-            check(
-                lambda i, v, n=indices, a=accumulate: strew.torch.index_put(i, n, v, a),
-                input,
-                values,
-            )
+        one, two = torch.tensor([1, -1, 1]), torch.tensor([0, 3, 0], dtype=torch.int32)
+        values = source[:3]
+        put = partial(strew.torch.index_put, accumulate=accumulate)
+        check(lambda i, n, v: put(i, [n], v[0]), input, one, values)
+        check(lambda i, n, m, v: put(i, [n, m], v), input, one, two, values)
+        check(lambda i, n, v: put(i, [None, n], v), input, two, values)
+        check(lambda i, m, v: put(i, [m], v), input, mask, source[: int(mask.sum())])
+        check(lambda i, m, v: put(i, [m[:, 0], None], v[0]), input, mask, values)
     check(lambda i, m, s: strew.torch.masked_scatter(i, m, s), input, mask, source)
 
 
@@ -115,16 +125,17 @@ def test_gathers(dtype):
     ascending = index_of((6,), 5).sort().values
     check(lambda i, n: strew.torch_scatter.gather_coo(i, n), input, ascending)
     for pointers in ([0, 0, 2, 3, 3, 6], [0, 4, 1, 6, 3, 6]):
-        check(lambda i, p=pointers: strew.torch_scatter.gather_csr(i, torch.tensor(p)), input)
+        check(strew.torch_scatter.gather_csr, input, torch.tensor(pointers))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool], ids=str)
 def test_parts(dtype):
-    input = drawn((5, 6), dtype)
-    check(lambda i: strew.torch.slice_scatter(i, drawn((2, 6), dtype, 1), 0, 1, 5, 2), input)
-    check(lambda i: strew.torch.select_scatter(i, drawn((5,), dtype, 1), 1, -2), input)
-    check(lambda i: strew.torch.diagonal_scatter(i, drawn((4,), dtype, 1), 2), input)
-    check(lambda i: strew.torch.as_strided_scatter(i, drawn((3, 3), dtype, 1), (3, 3), (2, 1)), input)
+    input, module = drawn((5, 6), dtype), strew.torch
+    check(lambda i, s: module.slice_scatter(i, s, 0, 1, 5, 2), input, drawn((2, 6), dtype, 1))
+    check(lambda i, s: module.select_scatter(i, s, 1, -2), input, drawn((5,), dtype, 1))
+    check(lambda i, s: module.diagonal_scatter(i, s, 2), input, drawn((4,), dtype, 1))
+    window = drawn((3, 3), dtype, 1)
+    check(lambda i, s: module.as_strided_scatter(i, s, (3, 3), (2, 1)), input, window)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -197,9 +208,9 @@ def test_composites(dtype):
         ):
             check(run, src, index)
     if dtype.is_floating_point:
-        src, out = drawn((12,), dtype), drawn((5,), dtype, seed=1)
-        check(lambda s, o: module.scatter_std(s, index_of((12,), 4), 0, o), src, out.abs())
-        check(lambda s, o: module.scatter_logsumexp(s, index_of((12,), 4), 0, o), src, out)
+        src, out, index = drawn((12,), dtype), drawn((5,), dtype, seed=1), index_of((12,), 4)
+        check(lambda s, n, o: module.scatter_std(s, n, 0, o), src, index, out.abs())
+        check(lambda s, n, o: module.scatter_logsumexp(s, n, 0, o), src, index, out)
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX, torch.int16], ids=str)
@@ -226,7 +237,21 @@ def test_exact(dtype, reduce):
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_wrapping(dtype):
-    src = torch.full((300,), torch.iinfo(dtype).max, dtype=torch.int64 if dtype != torch.uint64 else dtype)
-    src = src.to(dtype)
+    src = torch.tensor(torch.iinfo(dtype).max, dtype=dtype).expand(300)
     for reduce in ("sum", "mul", "mean"):
-        check(lambda s, r=reduce: strew.torch_scatter.scatter(s, index_of((300,), 3), 0, reduce=r), src)
+        run = partial(strew.torch_scatter.scatter, dim=0, reduce=reduce)
+        check(run, src, index_of((300,), 3))
+
+
+def declared(call):
+    """All operators of the dispatcher."""
+    for one in call.__subclasses__():
+        yield one
+        yield from declared(one)
+
+
+def test_every_row_has_a_form():
+    rows = {one.row.format(reduce=reduce) for one in declared(Call) for reduce in ("min", "max")}
+    assert len(rows) > 30
+    for row in rows - {""}:
+        assert operators.row(row)

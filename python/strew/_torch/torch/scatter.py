@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from ..tensors import Shape
 
 
-def element_numbers(
-    shape: Shape, device: torch.device, dtype: torch.dtype = torch.int64
-) -> Tensor:
+def element_numbers(shape: Shape, device: torch.device, dtype: torch.dtype = torch.int64) -> Tensor:
     """The numbers of a tensor's elements, row by row, in that shape."""
     return torch.arange(math.prod(shape), dtype=dtype, device=device).reshape(shape)
 

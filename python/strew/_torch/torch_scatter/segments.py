@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..tensors import Shape
 
 
-
 def _run(row: str) -> Callable[..., Any]:
     return by_device(row, Operator(row))
 

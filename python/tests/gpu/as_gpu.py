@@ -1,0 +1,15 @@
+"""A plugin of pytest: tensors of the CPU go the way of those on a GPU, by torch's operators.
+
+Kernels and these compositions have the same bits (`test_forms.py`), and these are fast enough for
+whole suites.
+"""
+
+import os
+
+os.environ["TRITON_INTERPRET"] = "1"
+
+import strew.gpu
+from strew._gpu import compose
+
+compose.forced = True
+strew.gpu.interpreted().__enter__()
