@@ -37,11 +37,9 @@ class Checked:
         self.operator = Operator(row)
         self.row = row
         self.names = [name for name, _, _ in self.operator.arguments]
-        #: Whether an argument's strides are checked: of one that is written to, or seen by strides.
-        self.strided = [
-            kind == "Target" or (name == "input" and "stride" in self.names)
-            for name, kind, _ in self.operator.arguments
-        ]
+        #: Whether an argument's strides are checked, and whether it is written to.
+        self.strided = [name == "input" and "stride" in self.names for name in self.names]
+        self.targets = [kind == "Target" for _, kind, _ in self.operator.arguments]
 
     def check(self, values: Sequence[Any]) -> None:
         """Raises the operator's error for types, shapes and numbers that do not fit."""
@@ -101,7 +99,9 @@ class Checked:
                 )
 
     def _stand_ins(self, values: Sequence[Any], keep: bool) -> list[Any]:
-        pairs = zip(self.names, self.strided, values, strict=True)
+        # A target that is written to may not lie on itself. No memory is taken where none is.
+        strided = [a or (keep and b) for a, b in zip(self.strided, self.targets, strict=True)]
+        pairs = zip(self.names, strided, values, strict=True)
         unchecked = {"unsafe": True} if not keep and "lengths" in self.names else {}
         return [
             unchecked.get(name, _stand_in(value, strided, keep and name in _INDICES))

@@ -11,7 +11,7 @@ for each cell and column, side by side:
 One lane has one cell and column, so the order of the updates, and with it every bit, is that of the
 sequential loop. A column is a place before and behind the axis that is reduced: column `c` lies
 `c // inner` outer and `c % inner` inner steps away from the first. Four loads of a lane are in
-flight. Cost: an update's bytes and 4 or 8 for its number, once each; the longest cell of a program
+flight. Cost: the bytes of an update and 8 for its number, once each; the longest cell of a program
 decides how long it takes.
 
 No product is fused with a sum: kernels are launched with ``enable_fp_fusion=False``.

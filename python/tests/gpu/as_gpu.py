@@ -12,4 +12,6 @@ import strew.gpu
 from strew._gpu import compose
 
 compose.forced = True
-strew.gpu.interpreted().__enter__()
+# Kept: it ends when nothing refers to it.
+_WAY = strew.gpu.interpreted()
+_WAY.__enter__()

@@ -1,6 +1,6 @@
 """Compiles every kernel for every architecture, without a GPU, and prints a table of them.
 
-    python python/tests/gpu/compiled.py [--markdown]
+    python python/tests/gpu/compiled.py [--markdown] [architecture ...]
 
 Without ``TRITON_INTERPRET``, so in a process of its own. Prints JSON: for each kernel and target its
 registers, spilled bytes, size of code, and which instructions fuse a product and a sum.
@@ -27,6 +27,7 @@ TARGETS.append(GPUTarget("hip", "gfx942", 64))
 
 WIDE = {"fp16": "fp32", "bf16": "fp32", "i8": "i32", "u8": "i32"}
 NAMES = {"fp32": tl.float32, "fp64": tl.float64, "i32": tl.int32, "i64": tl.int64}
+NAMES["u64"] = tl.uint64
 FUSED = {"cuda": r"\b(fma|mad)\.(rn|rz|f)", "hip": r"v_(pk_)?(fma|fmac|mad)_f"}
 
 SIZES = dict.fromkeys("cells columns inner src_row src_outer src_inner".split(), "i32")
@@ -44,6 +45,12 @@ def fold(dtype, kind, columns, **changed):
     }  # fmt: skip
     signature["identity"] = f"*{wide}"
     return kernels.fold, signature, constants | changed, max(1, max(columns, 128) // 64)
+
+
+def of_large_tensors(variant):
+    """The same with sizes of 64 bits."""
+    kernel, signature, constants, warps = variant
+    return kernel, signature | dict.fromkeys(SIZES, "i64"), constants, warps
 
 
 def planes(dtype):
@@ -81,6 +88,8 @@ VARIANTS = {
     "fold mean fp16 elements": fold("fp16", "sum", 1, MEAN="down", FROM_CELL=True, MORE=1),
     "fold mean fp64 rows": fold("fp64", "sum", 64, MEAN="down"),
     "fold mean int8 elements": fold("i8", "sum", 1, MEAN="zero"),
+    "fold mean uint64 elements": fold("u64", "sum", 1, MEAN="down"),
+    "fold sum fp32 rows, large": of_large_tensors(fold("fp32", "sum", 256)),
     "fold prod fp64 elements": fold("fp64", "prod", 1),
     "fold prod int64 rows": fold("i64", "prod", 256),
     "fold max fp32 rows": fold("fp32", "max", 256, FROM_CELL=True),
@@ -133,8 +142,10 @@ def found(pattern, text):
 
 
 def main():
+    named = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    targets = [target for target in TARGETS if not named or str(target.arch) in named]
     rows = {
-        name: {str(target.arch): compiled(variant, target) for target in TARGETS}
+        name: {str(target.arch): compiled(variant, target) for target in targets}
         for name, variant in VARIANTS.items()
     }
     if "--markdown" not in sys.argv:

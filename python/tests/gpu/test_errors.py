@@ -4,6 +4,7 @@ import pytest
 import strew
 import torch
 from bits import check, drawn, moved, on_gpu, outcome
+from strew._gpu.checks import Checked
 
 S, TS = strew.torch, strew.torch_scatter
 SRC, ROWS = drawn((6, 3), torch.float32), drawn((4, 3), torch.float32, seed=1)
@@ -80,3 +81,9 @@ def test_shared_memory_and_options():
     check(lambda s, n: strew.scatter(s, n, 0, mode="best"), SRC, GOOD)
     check(lambda s, n: strew.aggregate(s, n, "best"), SRC, GOOD)
     check(lambda s, n: strew.aggregate(s, n, "sum", fill_value="x"), SRC, GOOD)
+
+
+def test_tensors_on_two_devices():
+    checked = Checked("torch.scatter_add")
+    with pytest.raises(RuntimeError, match=r"src is on meta: it must be on cpu, as input is"):
+        checked.check((ROWS, 0, WIDE, SRC.to("meta")))

@@ -11,25 +11,26 @@ from pathlib import Path
 import pytest
 import strew
 
-#: What holds on the CPU only, by the suite.
+#: What holds on the CPU only, by the suite: words in the names of tests.
 ELSEWHERE = {
     "autograd": (),
-    "compare_gradients": (),
+    # Its aggregates include some that do not run on a device.
+    "compare_gradients": ("strew.aggregate",),
     "functions": (
         # A call on a device goes through the dispatcher.
         "test_no_way_through_the_dispatcher_without_need",
         # Weights are not taken on a device.
         "test_lazy_views_are_taken_with_and_without_a_gradient",
     ),
-    "own": (),
     # It looks at how often an index takes a plan's place.
     "plan": ("test_both_ways_go_by_the_plan",),
-    "plan_gradients": (),
     "pyg_lib": (),
     "segments": (),
-    # What NumPy writes into an index is seen where the index is not copied.
-    "snapshots": ("test_memory_that_torch_shares_with_numpy_is_torchs",),
-    "vmap": (),
+    # Aggregates, weights and an index for each line that do not run on a device.
+    "vmap": (
+        *"median std softmax cumsum argmax nunique reduce11 ptp".split(),
+        *"test_modes test_weights_of_each_sample test_what_is_refused".split(),
+    ),
 }
 
 
