@@ -140,6 +140,7 @@ impl<'a> TakeWalk<'a> {
     /// [`run_lines`](Self::run_lines) of an index whose values are not used as they are, or leave
     /// rows out: as if there was no rule, up to the first value that is not inside. From there on the
     /// values that are used are written down first.
+    #[inline(never)] // What it has on the stack would be there for every run.
     fn run_lines_by_rule(
         &self,
         cursor: &mut Cursor<'_, '_>,

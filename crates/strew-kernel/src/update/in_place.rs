@@ -249,6 +249,7 @@ impl Direct {
     /// rows out. Rows are joined as if there was no rule, up to the first value that is not inside.
     /// From there on the values that are used are written down first, and the rows that are kept are
     /// joined together.
+    #[inline(never)] // What it has on the stack would be there for every run.
     fn run_lines_by_rule(
         &mut self,
         cursor: &mut Cursor<'_, '_>,
