@@ -279,12 +279,16 @@ class InPlace(Registered):
     """An operator that writes to its first argument."""
 
     def __call__(self, *arguments: Any) -> Any:
+        if is_eager(arguments):
+            return self._kernel(*arguments)
         target = arguments[0]
-        if not is_eager(arguments) and (target.is_conj() or target.is_neg()):
+        # What torch.compile traces has no lazy bits, and it cannot ask for them.
+        lazy = not torch.compiler.is_dynamo_compiling() and (target.is_conj() or target.is_neg())
+        if lazy:
             # The dispatcher would write to a copy. The kernel of the CPU raises the error.
             target = torch.empty(target.shape, dtype=target.dtype).conj()
             return self._kernel(target, *arguments[1:])
-        return super().__call__(*arguments)
+        return self.overload(*arguments)
 
 
 def define(call: type[Call]) -> Registered:
