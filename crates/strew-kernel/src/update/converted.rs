@@ -126,8 +126,8 @@ impl Converter {
         self.rows
     }
 
-    /// Converts evenly spaced rows, no more than [`rows`](Self::rows). They are then at the address,
-    /// so many bytes from row to row.
+    /// Converts evenly spaced rows, no more than [`rows`](Self::rows). Returns where they are then,
+    /// and the bytes from row to row.
     ///
     /// # Safety
     /// The rows, with the window, must be those of a source of the converter's type.

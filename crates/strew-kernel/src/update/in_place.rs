@@ -297,7 +297,7 @@ impl Direct {
             joins(&Lines::one(line))?;
         } else if moves && line.step.dst == 0 {
             let moved = moved.fill_with(0, (count * row).div_ceil(8));
-            // SAFETY: the walk has proven so many rows of the source, without gaps in a row, and
+            // SAFETY: the walk has proven `count` rows of the source, without gaps in a row, and
             // the index values are those in `room`, which nothing else refers to.
             joins(&Lines::one(unsafe { line.moved_together(row, moved) }))?;
         } else {

@@ -216,7 +216,7 @@ impl<'l> Line<'l> {
     /// the index values where they were, the rows, `row` bytes each, in `room`.
     ///
     /// # Safety
-    /// Nothing else refers to the index values. The source has `count` rows of so many bytes, and
+    /// Nothing else refers to the index values. The source has `count` rows of `row` bytes, and
     /// there is room for them.
     pub(crate) unsafe fn moved_together(&self, row: usize, room: &'l mut [u64]) -> Self {
         assert!(!self.narrow && self.count * row <= size_of_val(room));
@@ -313,10 +313,12 @@ impl Stretch<'_, '_> {
 }
 
 /// Moves the rows of a line that are kept to the front of a room, with their index values; returns
-/// how many there are. Each is written whether it is kept or not, so that nothing depends on a guess.
+/// how many there are. Each is written whether it is kept or not, so that nothing depends on a
+/// guess.
 ///
 /// # Safety
-/// As for [`Line::moved_together`], where `copy` copies a row, and gives what its copy is followed by.
+/// As for [`Line::moved_together`], where `copy` copies a row, and gives what its copy is followed
+/// by.
 #[inline(always)]
 unsafe fn move_together(
     line: &Line<'_>,
