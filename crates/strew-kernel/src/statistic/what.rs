@@ -69,7 +69,7 @@ pub enum Statistic {
     Rank(Ties),
     /// How many values of the group stand before each one.
     CumCount,
-    /// The value that stands so many places before; after, if negative.
+    /// The value that stands this many places before it; behind it, if the number is negative.
     Shift(i64),
     /// The value at this place, from the first or, if negative, from the last.
     Nth(i64),

@@ -274,7 +274,7 @@ fn type_of_sums(weights: Option<&DynView<'_>>) -> DType {
     }
 }
 
-/// What is added up: weights, in the type of the sums unless they are converted on the way, or ones.
+/// What is added up: weights, of the sums' type unless they are converted on the way, or ones.
 fn summands<'a>(
     weights: Option<DynView<'a>>,
     dtype: DType,
