@@ -2,12 +2,13 @@
 //!
 //! In the loop of single values a cell is the result, and changes once at most. Values of which none
 //! changes a cell are skipped together. With many values for each group, so is everything once all
-//! cells have changed. Row numbers are checked all the same.
+//! cells have changed, and values of one group whose cell has. Row numbers are checked all the same.
 
 use crate::error::Problem;
 use crate::statistic::fold::number_folds;
 use crate::statistic::pass::{
-    CHUNK, Job, Made, RowNumber, are_inside, decides_soon, with_rows, with_values,
+    CHUNK, Job, Made, RowNumber, are_inside, are_of_one, decides_soon, repeat, with_rows,
+    with_values,
 };
 use crate::statistic::what::{Empty, Facts, Kind, ResultType};
 use crate::tensor::{DType, DynTensor, Element};
@@ -49,6 +50,12 @@ number_folds! { i64, Whole:
 
 /// Values that are looked at together before their cells are.
 const SOME: usize = 64;
+
+/// Values of which none is looked at if the first ones change cells.
+const MANY: usize = 1024;
+
+/// Values that are passed over at once if they are of one group, whose cell has changed.
+const NEIGHBOURS: usize = 16;
 
 pub(crate) fn any(job: Job<'_>) -> Result<Made, Problem> {
     of::<false>(job)
@@ -95,36 +102,27 @@ fn flags<V: Zero, R: RowNumber, const ALL: bool>(
     let cells = made.as_bytes_mut();
     let soon = decides_soon(job.size, rows.len());
     let mut left = job.size;
+    let by_group = decides_soon(job.size, rows.len() / 8) && repeat(&rows[..rows.len().min(CHUNK)]);
     for (rows, values) in rows.chunks(CHUNK).zip(values.chunks(CHUNK)) {
         let mut all_there = true;
-        for (rows, values) in rows.chunks(SOME).zip(values.chunks(SOME)) {
-            // A value that changes a cell is zero for all, and not zero for any.
-            let changes = |value: V| value.is_zero() == ALL;
-            let some = |values: &[V]| {
-                let each = values.iter().copied();
-                each.fold(false, |some, value| some | changes(value))
+        for (rows, values) in rows.chunks(MANY).zip(values.chunks(MANY)) {
+            let changes = |values| left > 0 && any_changes::<V, ALL>(values);
+            let size = match changes(&values[..values.len().min(SOME)]) {
+                true => MANY,
+                false => SOME,
             };
-            if left == 0 || !some(values) {
-                all_there &= are_inside(rows, job.size);
-                continue;
-            }
-            for (row, &value) in rows.iter().zip(values) {
-                let Some(cell) = cells.get_mut(row.place()) else {
-                    all_there = false;
+            for (rows, values) in rows.chunks(size).zip(values.chunks(size)) {
+                if size == SOME && !any_changes::<V, ALL>(values) || left == 0 {
+                    all_there &= are_inside(rows, job.size);
                     continue;
-                };
-                if !soon {
-                    // Many cells change, and which ones is not known.
-                    let changed = u8::from(changes(value));
-                    *cell = if ALL {
-                        *cell & !changed
-                    } else {
-                        *cell | changed
-                    };
-                } else if (*cell == start) & changes(value) {
-                    *cell = u8::from(!ALL);
-                    left -= 1;
                 }
+                all_there &= match soon {
+                    true if by_group => {
+                        change_by_group::<V, R, ALL>(rows, values, cells, &mut left)
+                    }
+                    true => change_few::<V, R, ALL>(rows, values, cells, &mut left),
+                    false => change_many::<V, R, ALL>(rows, values, cells),
+                };
             }
         }
         if !(job.step)(values.len()) {
@@ -135,4 +133,73 @@ fn flags<V: Zero, R: RowNumber, const ALL: bool>(
         }
     }
     Ok(Made::Results(made))
+}
+
+/// Whether a value changes its cell: it is zero for all, and not zero for any.
+#[inline(always)]
+fn changes<V: Zero, const ALL: bool>(value: V) -> bool {
+    value.is_zero() == ALL
+}
+
+/// Whether one of the values changes its cell.
+#[inline(always)]
+fn any_changes<V: Zero, const ALL: bool>(values: &[V]) -> bool {
+    let each = values.iter().copied();
+    each.fold(false, |any, value| any | changes::<V, ALL>(value))
+}
+
+/// [`change_few`], of groups that lie one after the other.
+fn change_by_group<V: Zero, R: RowNumber, const ALL: bool>(
+    rows: &[R],
+    values: &[V],
+    cells: &mut [u8],
+    left: &mut usize,
+) -> bool {
+    let mut all_there = true;
+    for (rows, values) in rows.chunks(NEIGHBOURS).zip(values.chunks(NEIGHBOURS)) {
+        let has_changed = cells.get(rows[0].place()) == Some(&u8::from(!ALL));
+        if !(has_changed && are_of_one(rows, rows[0])) {
+            all_there &= change_few::<V, R, ALL>(rows, values, cells, left);
+        }
+    }
+    all_there
+}
+
+/// Where few cells change. `left`: how many have not.
+fn change_few<V: Zero, R: RowNumber, const ALL: bool>(
+    rows: &[R],
+    values: &[V],
+    cells: &mut [u8],
+    left: &mut usize,
+) -> bool {
+    let mut all_there = true;
+    for (row, &value) in rows.iter().zip(values) {
+        match cells.get_mut(row.place()) {
+            Some(cell) if (*cell == u8::from(ALL)) & changes::<V, ALL>(value) => {
+                *cell = u8::from(!ALL);
+                *left -= 1;
+            }
+            Some(_) => {}
+            None => all_there = false,
+        }
+    }
+    all_there
+}
+
+/// Where many cells change, and which ones is not known.
+fn change_many<V: Zero, R: RowNumber, const ALL: bool>(
+    rows: &[R],
+    values: &[V],
+    cells: &mut [u8],
+) -> bool {
+    let mut all_there = true;
+    for (row, &value) in rows.iter().zip(values) {
+        let changed = u8::from(changes::<V, ALL>(value));
+        match cells.get_mut(row.place()) {
+            Some(cell) if ALL => *cell &= !changed,
+            Some(cell) => *cell |= changed,
+            None => all_there = false,
+        }
+    }
+    all_there
 }

@@ -2,12 +2,6 @@
 //!
 //! In the loop of single values one comparison passes what is better than the best so far, and NaN.
 //! Few values pass.
-//!
-//! # Unsafe
-//!
-//! - Buys: states in memory of large pages
-//! - Measured: states in a `Vec`: 4M values of float64 into 4M groups 1.35
-//! - Holds: every bit pattern of the numbers is a value
 
 use crate::error::Problem;
 use crate::ops::order::beats;
@@ -15,11 +9,13 @@ use crate::statistic::cell::Placed;
 use crate::statistic::fold::{Fold, NOWHERE, put};
 use crate::statistic::output::{Results, Row};
 use crate::statistic::pass::{
-    Job, Made, Outcome, RowNumber, Step, fill_of, finish, join_all, states, with_rows, with_values,
+    CHUNK, Job, Made, RowNumber, are_scattered, fill_of, is_far, look_ahead, states, unset,
+    with_rows, with_values,
 };
 use crate::statistic::value::Value;
 use crate::statistic::what::{Empty, Facts, Kind, ResultType, Statistic};
 use crate::tensor::{Element, Plain};
+use std::hint::select_unpredictable;
 
 pub(crate) const ARG_MAX: Facts = Facts {
     name: "argmax",
@@ -78,27 +74,13 @@ impl<T: Value, const MAX: bool> Fold<T> for Arg<MAX> {
     }
 }
 
-/// The best value so far, and its place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Best<V> {
-    value: V,
-    place: u32,
-}
-
-// SAFETY: every bit pattern of the two numbers is a value.
-unsafe impl<V: Plain> Plain for Best<V> {}
-
-/// The place of a group without values.
-const UNSET: u32 = u32::MAX;
-
-/// The place of a group with NaN.
-const SPOILT: u32 = u32::MAX - 1;
-
 trait Ranked: Element + Plain {
     /// The best value of a group without values.
     fn start(max: bool) -> Self;
-    /// Whether the value is better than the best one, or NaN, or the first of its group.
-    fn passes<const MAX: bool>(self, best: Best<Self>) -> bool;
+    /// Whether the first value of a group may be no better than that.
+    const MAY_HIDE: bool;
+    /// Whether the value is better than the best one, or NaN.
+    fn passes<const MAX: bool>(self, best: Self) -> bool;
     /// If the value is NaN, what its group has from then on, which only NaN passes.
     fn after_nan(self, max: bool) -> Option<Self>;
 }
@@ -106,16 +88,18 @@ trait Ranked: Element + Plain {
 macro_rules! floats {
     ($($t:ty),*) => {$(
         impl Ranked for $t {
+            const MAY_HIDE: bool = false;
+
             fn start(_: bool) -> Self {
                 Self::NAN
             }
 
             #[inline(always)]
             #[allow(clippy::neg_cmp_op_on_partial_ord)] // NaN passes.
-            fn passes<const MAX: bool>(self, best: Best<Self>) -> bool {
+            fn passes<const MAX: bool>(self, best: Self) -> bool {
                 match MAX {
-                    true => !(self <= best.value),
-                    false => !(self >= best.value),
+                    true => !(self <= best),
+                    false => !(self >= best),
                 }
             }
 
@@ -130,17 +114,18 @@ macro_rules! floats {
 floats!(f32, f64);
 
 impl Ranked for i64 {
+    const MAY_HIDE: bool = true;
+
     fn start(max: bool) -> Self {
         if max { Self::MIN } else { Self::MAX }
     }
 
     #[inline(always)]
-    fn passes<const MAX: bool>(self, best: Best<Self>) -> bool {
-        let better = match MAX {
-            true => self > best.value,
-            false => self < best.value,
-        };
-        better | (best.place == UNSET)
+    fn passes<const MAX: bool>(self, best: Self) -> bool {
+        match MAX {
+            true => self > best,
+            false => self < best,
+        }
     }
 
     fn after_nan(self, _: bool) -> Option<Self> {
@@ -148,32 +133,7 @@ impl Ranked for i64 {
     }
 }
 
-impl<V: Ranked, const MAX: bool> Step<V> for Arg<MAX> {
-    type State = Best<V>;
-    const WAITS: bool = false;
-
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation)] // There are fewer values.
-    fn join(best: &mut Best<V>, value: V, place: usize) {
-        if value.passes::<MAX>(*best) {
-            *best = match value.after_nan(MAX) {
-                Some(value) => Best {
-                    value,
-                    place: SPOILT,
-                },
-                None => Best {
-                    value,
-                    place: place as u32,
-                },
-            };
-        }
-    }
-}
-
 pub(crate) fn arg<const MAX: bool>(job: Job<'_>) -> Result<Made, Problem> {
-    if job.values.len() >= SPOILT as usize {
-        return Ok(Made::None);
-    }
     with_values!(job, |values: V| {
         with_rows!(job.rows, |rows| arg_of::<V, _, MAX>(&job, rows, values))
     })
@@ -187,20 +147,84 @@ fn arg_of<V: Ranked, R: RowNumber, const MAX: bool>(
     let Some(fill) = fill_of::<i64>(job) else {
         return Ok(Made::None);
     };
-    let mut all = states(
-        job,
-        Best {
-            value: V::start(MAX),
-            place: UNSET,
-        },
-    )?;
-    match join_all::<Arg<MAX>, V, R>(job, rows, values, &mut all)? {
-        Outcome::Stray => Ok(Made::Stray),
-        Outcome::Done => finish(&all, |best| match best.place {
-            UNSET | SPOILT => fill,
-            place => i64::from(place),
-        }),
+    let start = V::start(MAX);
+    let mut best = states(job, start)?;
+    let mut made = unset::<i64>(job.size)?;
+    let places = made.as_mut_slice();
+    places.fill(NOWHERE);
+    let far = is_far(&best) && are_scattered(rows);
+    let often = job.size.saturating_mul(OFTEN) >= rows.len();
+    for (number, (rows, values)) in rows.chunks(CHUNK).zip(values.chunks(CHUNK)).enumerate() {
+        let first = number * CHUNK;
+        let join = match (far, often) {
+            (true, true) => some::<V, R, MAX, true, true>,
+            (true, false) => some::<V, R, MAX, true, false>,
+            (false, true) => some::<V, R, MAX, false, true>,
+            (false, false) => some::<V, R, MAX, false, false>,
+        };
+        let all_there = join(rows, values, first, &mut best, places);
+        if !(job.step)(values.len()) {
+            return Err(Problem::Interrupted);
+        }
+        if !all_there && !job.leaves_out {
+            return Ok(Made::Stray);
+        }
     }
+    if V::MAY_HIDE && places.contains(&NOWHERE) && values.contains(&start) {
+        // The first value of a group was not better than what the group began with.
+        for (place, (row, &value)) in (0..).zip(rows.iter().zip(values)) {
+            if value == start
+                && let Some(best) = places.get_mut(row.place())
+                && *best == NOWHERE
+            {
+                *best = place;
+            }
+        }
+    }
+    (places.iter_mut().filter(|place| **place < 0)).for_each(|place| *place = fill);
+    Ok(Made::Results(made.into_dyn()))
+}
+
+/// Values for each group, on average, of which a third or more are better than those before: no
+/// jump is foreseen.
+const OFTEN: usize = 8;
+
+/// Joins some values to the best ones of their groups. False if a row is that of no group.
+fn some<V: Ranked, R: RowNumber, const MAX: bool, const FAR: bool, const OFTEN: bool>(
+    rows: &[R],
+    values: &[V],
+    first: usize,
+    best: &mut [V],
+    places: &mut [i64],
+) -> bool {
+    let mut all_there = true;
+    for (n, (row, &value)) in rows.iter().zip(values).enumerate() {
+        if FAR {
+            look_ahead(rows, n, best);
+            look_ahead(rows, n, places);
+        }
+        let Some(best) = best.get_mut(row.place()) else {
+            all_there = false;
+            continue;
+        };
+        let passes = value.passes::<MAX>(*best);
+        if OFTEN {
+            let place = &mut places[row.place()];
+            let (value, at) = match value.after_nan(MAX) {
+                Some(most) => (most, NONE),
+                None => (value, (first + n) as i64),
+            };
+            *best = select_unpredictable(passes, value, *best);
+            *place = select_unpredictable(passes, at, *place);
+        } else if passes {
+            let place = &mut places[row.place()];
+            (*best, *place) = match value.after_nan(MAX) {
+                Some(most) => (most, NONE),
+                None => (value, (first + n) as i64),
+            };
+        }
+    }
+    all_there
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use crate::error::Problem;
 use crate::ops::order::{Compared, first_nan_replaces};
 use crate::statistic::fold::Scan;
 use crate::statistic::pass::{
-    CHUNK, Job, Made, RowNumber, fill_of, states, unset, with_rows, with_values,
+    CHUNK, Job, Made, RowNumber, are_scattered, fill_of, is_far, look_ahead, states, unset,
+    with_rows, with_values,
 };
 use crate::statistic::value::Value;
 use crate::statistic::what::{Facts, Kind, Order, ResultType, Statistic, Way};
@@ -213,21 +214,13 @@ fn scan<V: Element, R: RowNumber, S: Running<V>>(
     let mut all = states(job, S::START)?;
     let mut made = unset::<V>(values.len())?;
     let results = made.as_mut_slice().chunks_mut(CHUNK);
+    let far = is_far(&all) && are_scattered(rows);
     let chunks = rows.chunks(CHUNK).zip(values.chunks(CHUNK)).zip(results);
     for ((rows, values), results) in chunks {
-        let mut all_there = true;
-        for ((row, &value), result) in rows.iter().zip(values).zip(results) {
-            match all.get_mut(row.place()) {
-                Some(state) => {
-                    *state = S::join(*state, value);
-                    *result = S::result(*state);
-                }
-                None => {
-                    *result = fill;
-                    all_there = false;
-                }
-            }
-        }
+        let all_there = match far {
+            true => some::<V, R, S, true>(rows, values, results, &mut all, fill),
+            false => some::<V, R, S, false>(rows, values, results, &mut all, fill),
+        };
         if !(job.step)(values.len()) {
             return Err(Problem::Interrupted);
         }
@@ -236,4 +229,31 @@ fn scan<V: Element, R: RowNumber, S: Running<V>>(
         }
     }
     Ok(Made::Results(made.into_dyn()))
+}
+
+/// The results of some values. False if a row is that of no group.
+fn some<V: Element, R: RowNumber, S: Running<V>, const FAR: bool>(
+    rows: &[R],
+    values: &[V],
+    results: &mut [V],
+    states: &mut [S::State],
+    fill: V,
+) -> bool {
+    let mut all_there = true;
+    for (n, ((row, &value), result)) in rows.iter().zip(values).zip(results).enumerate() {
+        if FAR {
+            look_ahead(rows, n, states);
+        }
+        match states.get_mut(row.place()) {
+            Some(state) => {
+                *state = S::join(*state, value);
+                *result = S::result(*state);
+            }
+            None => {
+                *result = fill;
+                all_there = false;
+            }
+        }
+    }
+    all_there
 }

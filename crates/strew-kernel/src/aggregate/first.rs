@@ -10,7 +10,8 @@ use crate::statistic::cell::Placed;
 use crate::statistic::fold::{Fold, NOWHERE, put};
 use crate::statistic::output::{Results, Row};
 use crate::statistic::pass::{
-    CHUNK, Job, Made, RowNumber, are_inside, decides_soon, fill_of, repeat, with_rows, with_values,
+    CHUNK, Job, Made, RowNumber, are_inside, are_of_one, decides_soon, fill_of, repeat, with_rows,
+    with_values,
 };
 use crate::statistic::value::Value;
 use crate::statistic::what::{Facts, Statistic};
@@ -98,6 +99,7 @@ fn ends<V: Element, R: RowNumber, const LAST: bool>(
         seen.resize(job.size.div_ceil(64), 0);
     }
     let mut left = job.size;
+    let long = by_group && decides_soon(job.size, rows.len() / 8);
     // What comes first stays if it is marked as seen, and what comes last if it is not.
     let back = LAST == soon;
     let chunks = rows.len().div_ceil(CHUNK);
@@ -113,6 +115,7 @@ fn ends<V: Element, R: RowNumber, const LAST: bool>(
         let all_there = match (soon, back) {
             (true, _) if left == 0 => are_inside(rows, job.size),
             (true, true) => see(pairs.rev(), cells, &mut seen, &mut left),
+            (true, false) if long => see_by_group(rows, values, cells, &mut seen, &mut left),
             (true, false) => see(pairs, cells, &mut seen, &mut left),
             (false, true) => assign(pairs.rev(), cells),
             (false, false) => assign(pairs, cells),
@@ -164,6 +167,29 @@ fn see<V: Copy>(
             cells[row] = value;
             *left -= 1;
         }
+    }
+    all_there
+}
+
+/// Values that are passed over at once if they are of the group of the value before.
+const SOME: usize = 16;
+
+/// [`see`], of groups that lie one after the other.
+fn see_by_group<V: Copy, R: RowNumber>(
+    rows: &[R],
+    values: &[V],
+    cells: &mut [V],
+    seen: &mut [u64],
+    left: &mut usize,
+) -> bool {
+    let mut all_there = true;
+    let mut before = None;
+    for (rows, values) in rows.chunks(SOME).zip(values.chunks(SOME)) {
+        if before.is_none_or(|before| !are_of_one(rows, before)) {
+            let pairs = (rows.iter().map(|row| row.place())).zip(values.iter().copied());
+            all_there &= see(pairs, cells, seen, left);
+        }
+        before = rows.last().copied();
     }
     all_there
 }

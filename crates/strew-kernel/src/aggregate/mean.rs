@@ -120,6 +120,13 @@ impl Averaged for i64 {
 /// The bit of a count that says that the sum is too large.
 const TOO_LARGE: u64 = 1 << 63;
 
+/// Apart, so that values pass a jump that is never taken.
+#[cold]
+#[inline(never)]
+fn mark(count: &mut u64) {
+    *count |= TOO_LARGE;
+}
+
 impl<V: Averaged> Step<V> for Mean {
     type State = State<V::Sum>;
 
@@ -127,7 +134,10 @@ impl<V: Averaged> Step<V> for Mean {
     fn join(state: &mut State<V::Sum>, value: V, _: usize) {
         let (sum, too_large) = value.joined(state.sum);
         state.sum = sum;
-        state.count = (state.count + 1) | (u64::from(too_large) << 63);
+        state.count += 1;
+        if too_large {
+            mark(&mut state.count);
+        }
     }
 }
 
@@ -153,11 +163,16 @@ fn mean_of<V: Averaged, R: RowNumber>(
     if join_all::<Mean, V, R>(job, rows, values, &mut all)? == Outcome::Stray {
         return Ok(Made::Stray);
     }
-    if all.iter().any(|state| state.count >= TOO_LARGE) {
-        return Ok(Made::None);
+    let mut counts = 0;
+    let made = finish(&all, |State { sum, count }| {
+        counts |= count;
+        match count {
+            0 => fill,
+            count => V::mean(sum, count),
+        }
+    });
+    match counts < TOO_LARGE {
+        true => made,
+        false => Ok(Made::None),
     }
-    finish(&all, |State { sum, count }| match count {
-        0 => fill,
-        count => V::mean(sum, count),
-    })
 }

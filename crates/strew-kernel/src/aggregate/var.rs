@@ -147,7 +147,17 @@ impl<V: Moved> Step<V> for Variance {
 
     #[inline(always)]
     fn join(state: &mut Spread<f64>, value: V, _: usize) {
-        *state = joined(*state, value.computed());
+        let value = value.computed();
+        // Most values are not the first of their group, and leave that alone.
+        if state.count == 0.0 {
+            *state = joined(*state, value);
+        } else {
+            let value = value.apart(state.first);
+            state.count += 1.0;
+            let apart = value - state.mean;
+            state.mean += apart / state.count;
+            state.squares += apart * (value - state.mean);
+        }
     }
 }
 
@@ -169,15 +179,17 @@ fn var_of<V: Moved, R: RowNumber>(
         return Ok(Made::None);
     };
     let mut all = states(job, <Variance as Fold<V::Computed>>::START)?;
-    let done = join_all::<Variance, V, R>(job, rows, values, &mut all)?;
-    if all.iter().any(|state| state.squares.is_nan()) {
-        // Whether values were, or their differences overflowed, the records above tell.
-        return Ok(Made::None);
+    if join_all::<Variance, V, R>(job, rows, values, &mut all)? == Outcome::Stray {
+        return Ok(Made::Stray);
     }
-    match done {
-        Outcome::Stray => Ok(Made::Stray),
-        Outcome::Done => finish(&all, |state| {
-            variance(state, statistic).map_or(fill, V::result)
-        }),
+    let mut any_nan = false;
+    let made = finish(&all, |state| {
+        any_nan |= state.squares.is_nan();
+        variance(state, statistic).map_or(fill, V::result)
+    });
+    // Whether values were NaN, or their differences overflowed, the records above tell.
+    match any_nan {
+        false => made,
+        true => Ok(Made::None),
     }
 }

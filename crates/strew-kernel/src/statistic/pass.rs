@@ -8,10 +8,13 @@
 //! ```
 //!
 //! Where most values have the row of the one before, a state stays in registers, so that no value
-//! waits until the one before it is in memory.
+//! waits until the one before it is in memory. States that are more than a cache of one core holds
+//! are asked for ahead.
 
+use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
 use crate::groups::row_ids::RowIds;
+use crate::runtime::machine::L2;
 use crate::tensor::{DType, DynTensor, DynView, Element, List, Plain, Tensor};
 
 /// The row of each value.
@@ -101,6 +104,13 @@ pub(crate) fn are_inside<R: RowNumber>(rows: &[R], size: usize) -> bool {
     size > 0 && rows.iter().copied().fold(0, outside) >= 0 || rows.is_empty()
 }
 
+/// Whether every row is this one.
+#[inline(always)]
+pub(crate) fn are_of_one<R: RowNumber>(rows: &[R], one: R) -> bool {
+    let apart = |any, row: &R| any | (row.number() ^ one.number());
+    rows.iter().fold(0, apart) == 0
+}
+
 /// What a pass is made of.
 #[derive(Clone, Copy)]
 pub struct Job<'j> {
@@ -157,7 +167,7 @@ pub(crate) fn join_all<F: Step<V>, V: Copy, R: RowNumber>(
     states: &mut [F::State],
 ) -> Result<Outcome, Problem> {
     let mut all_there = true;
-    let mut repeats = false;
+    let (mut repeats, far) = (false, is_far(states) && are_scattered(rows));
     for (number, (rows, values)) in rows.chunks(CHUNK).zip(values.chunks(CHUNK)).enumerate() {
         if F::WAITS && number.is_multiple_of(SAMPLED) {
             repeats = repeat(rows);
@@ -165,7 +175,8 @@ pub(crate) fn join_all<F: Step<V>, V: Copy, R: RowNumber>(
         let first = number * CHUNK;
         all_there &= match repeats {
             true => join_repeated::<F, V, R>(rows, values, first, states),
-            false => join::<F, V, R>(rows, values, first, states),
+            false if far => join::<F, V, R, true>(rows, values, first, states),
+            false => join::<F, V, R, false>(rows, values, first, states),
         };
         if !(job.step)(values.len()) {
             return Err(Problem::Interrupted);
@@ -188,7 +199,32 @@ pub(crate) fn repeat<R: RowNumber>(rows: &[R]) -> bool {
     same.count() * 8 * APART > rows.len() * 7
 }
 
-fn join<F: Step<V>, V: Copy, R: RowNumber>(
+/// Whether states are more than a cache of one core holds, so that it pays to ask for them ahead.
+pub(crate) fn is_far<S>(states: &[S]) -> bool {
+    size_of_val(states) > L2
+}
+
+/// How many values ahead a state is asked for.
+const AHEAD: usize = 24;
+
+/// Asks for the state of a value ahead of value `n`.
+#[inline(always)]
+pub(crate) fn look_ahead<R: RowNumber, S>(rows: &[R], n: usize, states: &[S]) {
+    if let Some(row) = rows.get(n + AHEAD) {
+        prefetch(states.as_ptr().wrapping_add(row.place()).cast(), 1);
+    }
+}
+
+/// Whether most rows are not near the one before, by a sample.
+pub(crate) fn are_scattered<R: RowNumber>(rows: &[R]) -> bool {
+    const APART: usize = 4096;
+    const NEAR: u64 = 64;
+    let pairs = || rows.windows(2).step_by(APART);
+    let near = |pair: &&[R]| pair[0].number().abs_diff(pair[1].number()) < NEAR;
+    pairs().filter(near).count() * 2 < pairs().count()
+}
+
+fn join<F: Step<V>, V: Copy, R: RowNumber, const FAR: bool>(
     rows: &[R],
     values: &[V],
     first: usize,
@@ -196,6 +232,9 @@ fn join<F: Step<V>, V: Copy, R: RowNumber>(
 ) -> bool {
     let mut all_there = true;
     for (n, (row, &value)) in rows.iter().zip(values).enumerate() {
+        if FAR {
+            look_ahead(rows, n, states);
+        }
         match states.get_mut(row.place()) {
             Some(state) => F::join(state, value, first + n),
             None => all_there = false,
@@ -258,7 +297,7 @@ pub(crate) fn states<S: Copy + Plain>(job: &Job<'_>, start: S) -> Result<List<S>
 /// The results that `of` gives for each state.
 pub(crate) fn finish<S: Copy, T: Element>(
     states: &[S],
-    of: impl Fn(S) -> T,
+    mut of: impl FnMut(S) -> T,
 ) -> Result<Made, Problem> {
     let mut made = unset::<T>(states.len())?;
     for (result, &state) in made.as_mut_slice().iter_mut().zip(states) {
