@@ -3,6 +3,7 @@
 use crate::describe::split::Split;
 use crate::describe::strategy::Strategy;
 use crate::strategy::execution::Execution;
+use crate::strategy::table;
 use crate::strides::request::Cells;
 use crate::strides::space::{Cut, Space, SpaceAxis};
 use crate::threads::lookers::lookers;
@@ -251,7 +252,7 @@ impl Parts<'_> {
     }
 
     fn dense(&self, stages: &mut Vec<Stage>) {
-        let row = self.execution.table_row();
+        let row = table::row(self.execution);
         let table = self.cut.cell_count.saturating_mul(row);
         self.staged(stages, row, table);
     }
@@ -266,7 +267,7 @@ impl Parts<'_> {
                 .moves("numbers of rows", numbers, numbers)
                 .visits(rows.saturating_mul(halvings), size_of::<usize>(), numbers),
         );
-        let row = self.execution.table_row();
+        let row = table::row(self.execution);
         let table = self.cut.cell_count.min(rows).saturating_mul(row);
         self.staged(stages, row, table);
     }

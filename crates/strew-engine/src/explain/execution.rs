@@ -4,6 +4,7 @@ use crate::describe::split::Split;
 use crate::describe::strategy::Strategy;
 use crate::explain::words;
 use crate::strategy::execution::Execution;
+use crate::strategy::table;
 use crate::strides::request::Cells;
 use crate::strides::space::Space;
 use crate::thresholds::TILE_LARGEST;
@@ -82,7 +83,7 @@ impl Execution {
     /// with the tables of the others.
     #[must_use]
     pub fn working_memory(&self) -> usize {
-        let row = self.table_row();
+        let row = table::row(self);
         let convert = match self.types.src == self.types.dst {
             true => 0,
             false => (self.width().max(8192)).saturating_mul(self.types.dst.size()),
@@ -92,10 +93,10 @@ impl Execution {
             Strategy::InOrder | Strategy::Runs => 0,
             Strategy::Small | Strategy::ReplaceSlice => return 0,
             Strategy::Tiled => TILE_LARGEST,
-            Strategy::DenseTable => self.dense_memory(),
+            Strategy::DenseTable => table::dense_memory(self),
             Strategy::Partition => self.listed,
             Strategy::Grouped => Csr::most(self.rows(), self.cut.cell_count),
-            Strategy::CompactTable => self.compact_memory(),
+            Strategy::CompactTable => table::compact_memory(self),
         };
         let private = match self.request.cells {
             Cells::Private => self.cut.cell_count.saturating_mul(self.types.dst.size()),

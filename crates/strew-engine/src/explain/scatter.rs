@@ -6,6 +6,7 @@ use crate::describe::{Scatter, Start, Target};
 use crate::explain::profile::Profile;
 use crate::run::choose::{Chosen, Walked};
 use crate::strategy::execution::Execution;
+use crate::strategy::runs;
 use crate::strategy::{replace_slice, small};
 use crate::strides::request::{Cells, Types};
 use crate::traffic::{Around, Began};
@@ -22,7 +23,7 @@ impl Scatter<'_> {
     /// [`Problem::Strategy`] if the forced strategy cannot run it.
     pub fn execution(&self) -> Result<Execution, Problem> {
         if let Some(pairing) = self.destinations.pairing() {
-            return self.runs_execution(pairing);
+            return runs::execution(self, pairing);
         }
         let into = match &self.target {
             Target::InPlace { view, .. } => Some(view.layout()),

@@ -12,10 +12,12 @@
 use crate::describe::reduction::Finish;
 use crate::describe::strategy::{Reason, Strategy};
 use crate::describe::{Scatter, Start, Target};
+use crate::run::begin::begin_of;
 use crate::strategy::execution::Execution;
 use crate::strategy::grouped::grouping;
 use crate::strategy::wide::Wide;
 use crate::strategy::{in_order, partition, table, tiled};
+use crate::strategy::{replace_slice, small};
 use crate::strides::request::{Cells, Request, Run, Types};
 use crate::strides::space::{Cut, Space};
 use crate::threads::ascending::seems_to_ascend;
@@ -67,24 +69,22 @@ impl Scatter<'_> {
             }
         };
         match self.strategy {
-            Some(strategy @ Strategy::Small) => match self.obstacle_to_small(layout) {
+            Some(strategy @ Strategy::Small) => match small::obstacle(self, layout) {
                 None => return Ok(Chosen::Small),
                 Some(why) => return Err(refused(strategy, why)),
             },
             Some(strategy @ Strategy::ReplaceSlice) => {
-                let job = self
-                    .replaced_slice()
-                    .map_err(|why| refused(strategy, why))?;
+                let job = replace_slice::job(self).map_err(|why| refused(strategy, why))?;
                 return Ok(Chosen::ReplaceSlice(job));
             }
             Some(_) => {}
             None if self.source.view().len() <= MOST_UPDATES => {
-                if self.obstacle_to_small(layout).is_none() {
+                if small::obstacle(self, layout).is_none() {
                     return Ok(Chosen::Small);
                 }
             }
             None => {
-                if let Ok(job) = self.replaced_slice()
+                if let Ok(job) = replace_slice::job(self)
                     && job.bytes() >= LARGE
                 {
                     return Ok(Chosen::ReplaceSlice(job));
@@ -124,7 +124,7 @@ impl Scatter<'_> {
         }
         let mut execution = Execution::new(&space, cut, request, types, grouped)?;
         if let Target::New { start, .. } = &self.target {
-            execution.begin = execution.begin_of(start, &space, layout);
+            execution.begin = begin_of(&execution, start, &space, layout);
         }
         Ok(Walked { space, execution })
     }

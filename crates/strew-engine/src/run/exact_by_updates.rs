@@ -22,64 +22,67 @@ fn numbered<'g>(cut: &'g Cut, terms: &'g [Term]) -> Geometry<'g> {
     }
 }
 
-impl Execution {
-    /// Adds stretches of the updates to exact sums of their own, each on a thread, and then the
-    /// sums to each other. Nothing is written before that.
-    pub(crate) fn run_exact_by_updates(
-        &self,
-        space: &Space<'_>,
-        src: &DynView<'_>,
-        mut dst: DynViewMut<'_>,
-        crew: &Crew<'_>,
-    ) -> Result<(), Fault> {
-        let layout = dst.layout().clone();
-        let parts = stretches(space, src, crew.threads());
-        let tables = crew.each(parts, |(space, src), worker| {
-            did(Did::Strategy(Strategy::DenseTable));
-            self.exact_sums(&space, &src, &layout, worker)
-        })?;
-        let terms = terms(space, &self.cut);
-        let geometry = numbered(&self.cut, &terms);
-        let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
-        let _floats = DefaultFloats::enter();
-        let begin = begin(&self.request);
-        let mut sums = RowTable::new(&walk, &self.request, begin, self.cut.cell_count)?;
-        for table in tables {
-            sums.merge(table)?;
-        }
-        sums.close(&walk, |slot| slot)?;
-        if self.request.visible {
-            (self.progress(&self.cut, crew.caller())).writes_are_visible();
-        }
-        sums.finish(&walk, self.request.mean, |slot| slot);
-        Ok(())
+/// Adds stretches of the updates to exact sums of their own, each on a thread, and then the
+/// sums to each other. Nothing is written before that.
+pub(crate) fn run(
+    execution: &Execution,
+    space: &Space<'_>,
+    src: &DynView<'_>,
+    mut dst: DynViewMut<'_>,
+    crew: &Crew<'_>,
+) -> Result<(), Fault> {
+    let layout = dst.layout().clone();
+    let parts = stretches(space, src, crew.threads());
+    let tables = crew.each(parts, |(space, src), worker| {
+        did(Did::Strategy(Strategy::DenseTable));
+        sums(execution, &space, &src, &layout, worker)
+    })?;
+    let terms = terms(space, &execution.cut);
+    let geometry = numbered(&execution.cut, &terms);
+    let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
+    let _floats = DefaultFloats::enter();
+    let begin = begin(&execution.request);
+    let mut sums = RowTable::new(&walk, &execution.request, begin, execution.cut.cell_count)?;
+    for table in tables {
+        sums.merge(table)?;
     }
+    sums.close(&walk, |slot| slot)?;
+    if execution.request.visible {
+        (execution.progress(&execution.cut, crew.caller())).writes_are_visible();
+    }
+    sums.finish(&walk, execution.request.mean, |slot| slot);
+    Ok(())
+}
 
-    /// The exact sums of some of the updates. The destination has this layout.
-    fn exact_sums(
-        &self,
-        space: &Space<'_>,
-        src: &DynView<'_>,
-        layout: &Layout,
-        worker: Worker<'_>,
-    ) -> Result<RowTable, Fault> {
-        let cut = space.cut();
-        let (rules, terms) = (space.rules(), terms(space, &cut));
-        let geometry = numbered(&cut, &terms);
-        let walk = Walk::bind(&geometry, layout, src).ok_or_else(unfit)?;
-        let _floats = DefaultFloats::enter();
-        let mut pass = Pass {
-            reader: Reader {
-                lookups: &space.lookups,
-                rules: &rules,
-                cut: &cut,
-                origin: &[],
-            },
-            walk: &walk,
-            progress: &mut self.progress(&cut, worker),
-        };
-        let mut sums = RowTable::new(&walk, &self.request, begin(&self.request), cut.cell_count)?;
-        pass.add_all(&mut sums)?;
-        Ok(sums)
-    }
+/// The exact sums of some of the updates. The destination has this layout.
+fn sums(
+    execution: &Execution,
+    space: &Space<'_>,
+    src: &DynView<'_>,
+    layout: &Layout,
+    worker: Worker<'_>,
+) -> Result<RowTable, Fault> {
+    let cut = space.cut();
+    let (rules, terms) = (space.rules(), terms(space, &cut));
+    let geometry = numbered(&cut, &terms);
+    let walk = Walk::bind(&geometry, layout, src).ok_or_else(unfit)?;
+    let _floats = DefaultFloats::enter();
+    let mut pass = Pass {
+        reader: Reader {
+            lookups: &space.lookups,
+            rules: &rules,
+            cut: &cut,
+            origin: &[],
+        },
+        walk: &walk,
+        progress: &mut execution.progress(&cut, worker),
+    };
+    let mut sums = RowTable::new(
+        &walk,
+        &execution.request,
+        begin(&execution.request),
+        cut.cell_count,
+    )?;
+    pass.add_all(&mut sums)?;
+    Ok(sums)
 }

@@ -27,90 +27,84 @@ struct Sums {
     certain: bool,
 }
 
-impl Scatter<'_> {
-    /// Sums into a new tensor, of which cells that no update reaches are an input's.
-    pub(crate) fn sum_anew(&self, walked: Walked<'_>) -> Result<DynTensor, Problem> {
-        let input = match self.target.start() {
-            Some(Start::CopyOf(input)) => Some(input),
-            _ => None,
-        };
-        Ok(self.sums(walked, input)?.0)
-    }
+/// Sums into a new tensor, of which cells that no update reaches are an input's.
+pub(crate) fn sum_anew(scatter: &Scatter<'_>, walked: Walked<'_>) -> Result<DynTensor, Problem> {
+    let input = match scatter.target.start() {
+        Some(Start::CopyOf(input)) => Some(input),
+        _ => None,
+    };
+    Ok(sums(scatter, walked, input)?.0)
+}
 
-    /// Sums into a private table, and sets those cells of the caller's to them that updates reach.
-    pub(crate) fn sum_privately(
-        &self,
-        walked: Walked<'_>,
-        view: &mut DynViewMut<'_>,
-    ) -> Result<(), Problem> {
-        let (sums, unset) = self.sums(walked, None)?;
-        take(view, &sums, unset);
-        Ok(())
-    }
+/// Sums into a private table, and sets those cells of the caller's to them that updates reach.
+pub(crate) fn sum_privately(
+    scatter: &Scatter<'_>,
+    walked: Walked<'_>,
+    view: &mut DynViewMut<'_>,
+) -> Result<(), Problem> {
+    let (sums, unset) = sums(scatter, walked, None)?;
+    take(view, &sums, unset);
+    Ok(())
+}
 
-    /// The sums, and what cells hold that no update reaches, unless an input was given for those.
-    fn sums(
-        &self,
-        mut walked: Walked<'_>,
-        input: Option<&DynView<'_>>,
-    ) -> Result<(DynTensor, Unset), Problem> {
-        // Among rows, to look for a signalling NaN costs nothing.
-        let single = walked.execution.width() == 1;
-        if single && !may_be_negative_zero(self.source.view(), FIRST) {
-            let unset = Unset::NegativeZero;
-            let Sums { cells, certain } = self.sums_from(unset, &mut walked, input)?;
-            if certain {
-                return Ok((cells, unset));
-            }
+/// The sums, and what cells hold that no update reaches, unless an input was given for those.
+fn sums(
+    scatter: &Scatter<'_>,
+    mut walked: Walked<'_>,
+    input: Option<&DynView<'_>>,
+) -> Result<(DynTensor, Unset), Problem> {
+    // Among rows, to look for a signalling NaN costs nothing.
+    let single = walked.execution.width() == 1;
+    if single && !may_be_negative_zero(scatter.source.view(), FIRST) {
+        let unset = Unset::NegativeZero;
+        let Sums { cells, certain } = sums_from(scatter, unset, &mut walked, input)?;
+        if certain {
+            return Ok((cells, unset));
         }
-        let unset = Unset::Signalling;
-        let Sums { cells, .. } = self.sums_from(unset, &mut walked, input)?;
-        Ok((cells, unset))
     }
+    let unset = Unset::Signalling;
+    let Sums { cells, .. } = sums_from(scatter, unset, &mut walked, input)?;
+    Ok((cells, unset))
+}
 
-    /// The sums into cells that begin as `unset`.
-    fn sums_from(
-        &self,
-        unset: Unset,
-        walked: &mut Walked<'_>,
-        input: Option<&DynView<'_>>,
-    ) -> Result<Sums, Problem> {
-        walked.execution.request.cells = match unset {
-            Unset::Signalling => Cells::Unset,
-            _ => Cells::Kept,
-        };
-        let dtype = self.dtype();
-        let layout = Layout::contiguous(dtype, self.destinations.shape())?;
-        let fresh = match input {
-            Some(input) if walked.execution.begin == Begin::Blocks => {
-                LazyInit::unset(&layout, unset, input)
-            }
-            _ => None,
-        };
-        let mut sums = match (&fresh, unset.value(dtype)) {
-            (None, Some(value)) => {
-                DynTensor::filled(dtype, layout.shape(), &value[..dtype.size()])?
-            }
-            _ => DynTensor::scratch(dtype, layout.shape())?,
-        };
-        let before = fresh.as_ref().map_or(Before::Nothing, Before::Blocks);
-        self.walk(walked, sums.view_mut(), None, before)?;
-        let all = usize::MAX;
-        let certain = match (fresh, input) {
-            (Some(fresh), _) => fresh.certain(),
-            (None, input) => {
-                let some = match input {
-                    Some(input) => adopt(&mut sums, input, walked.execution.run_length(), unset),
-                    None => may_be_negative_zero(&sums.view(), all),
-                };
-                !some
-                    || unset == Unset::Signalling
-                    || !may_be_negative_zero(self.source.view(), all)
-            }
-        };
-        Ok(Sums {
-            cells: sums,
-            certain,
-        })
-    }
+/// The sums into cells that begin as `unset`.
+fn sums_from(
+    scatter: &Scatter<'_>,
+    unset: Unset,
+    walked: &mut Walked<'_>,
+    input: Option<&DynView<'_>>,
+) -> Result<Sums, Problem> {
+    walked.execution.request.cells = match unset {
+        Unset::Signalling => Cells::Unset,
+        _ => Cells::Kept,
+    };
+    let dtype = scatter.dtype();
+    let layout = Layout::contiguous(dtype, scatter.destinations.shape())?;
+    let fresh = match input {
+        Some(input) if walked.execution.begin == Begin::Blocks => {
+            LazyInit::unset(&layout, unset, input)
+        }
+        _ => None,
+    };
+    let mut sums = match (&fresh, unset.value(dtype)) {
+        (None, Some(value)) => DynTensor::filled(dtype, layout.shape(), &value[..dtype.size()])?,
+        _ => DynTensor::scratch(dtype, layout.shape())?,
+    };
+    let before = fresh.as_ref().map_or(Before::Nothing, Before::Blocks);
+    scatter.walk(walked, sums.view_mut(), None, before)?;
+    let all = usize::MAX;
+    let certain = match (fresh, input) {
+        (Some(fresh), _) => fresh.certain(),
+        (None, input) => {
+            let some = match input {
+                Some(input) => adopt(&mut sums, input, walked.execution.run_length(), unset),
+                None => may_be_negative_zero(&sums.view(), all),
+            };
+            !some || unset == Unset::Signalling || !may_be_negative_zero(scatter.source.view(), all)
+        }
+    };
+    Ok(Sums {
+        cells: sums,
+        certain,
+    })
 }

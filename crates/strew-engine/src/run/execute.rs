@@ -3,10 +3,12 @@
 
 use crate::describe::split::Split;
 use crate::describe::strategy::{Begin as DestinationBegin, Strategy};
+use crate::run::{by_updates, exact_by_updates};
 use crate::strategy::execution::Execution;
 use crate::strategy::in_order::row_shift;
 use crate::strategy::record::{Did, did};
 use crate::strategy::tiled::tiles_all;
+use crate::strategy::{in_order, partition, table, tiled};
 use crate::strides::reader::Reader;
 use crate::strides::space::{Cut, Space};
 use crate::threads::check_index::{all_left_out, check};
@@ -72,7 +74,7 @@ impl Execution {
     ) -> Result<(), Fault> {
         if self.strategy() == Strategy::Partition {
             let alone = Crew::of(worker);
-            return self.by_block(space, src, outputs, &alone);
+            return partition::run(self, space, src, outputs, &alone);
         }
         let Outputs {
             mut dst,
@@ -80,12 +82,13 @@ impl Execution {
             before,
             lists: _,
         } = outputs;
-        if let Some(wide) = self.wide(space, cut) {
-            return self.run_wide(wide, space, src, dst, worker);
+        if let Some(wide) = table::wide(self, space, cut) {
+            return table::run_wide(self, wide, space, src, dst, worker);
         }
         let begins = matches!(before, Before::Zeros);
-        let tile = self.tile(space, cut, dst.dtype());
-        let marks_all = begins && tile.is_none() && self.marks_untouched(cut, dst.layout());
+        let tile = tiled::tile(self, space, cut, dst.dtype());
+        let marks_all =
+            begins && tile.is_none() && in_order::marks_untouched(self, cut, dst.layout());
         if begins && !marks_all && !(tile.is_some() && tiles_all(space, cut, dst.layout())) {
             did(Did::Begin(DestinationBegin::Before));
             clear(&mut dst);
@@ -93,7 +96,7 @@ impl Execution {
         if let Some(tile) = tile {
             let _floats = DefaultFloats::enter();
             let progress = self.progress(cut, worker);
-            return self.tiled(space, cut, src, dst, tile, progress);
+            return tiled::run(self, space, cut, src, dst, tile, progress);
         }
         let outputs = Outputs {
             dst,
@@ -146,11 +149,11 @@ impl Execution {
             progress: &mut self.progress(cut, worker),
         };
         match self.strategy() {
-            Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
-            Strategy::CompactTable => self.compact_table(&mut pass),
-            _ if marks_all => self.assign_all(&mut pass, cut),
+            Strategy::DenseTable => table::run_dense(self, &mut pass, cut.cell_count),
+            Strategy::CompactTable => table::run_compact(self, &mut pass),
+            _ if marks_all => in_order::assign_all(self, &mut pass, cut),
             // A part that has no tiles goes in order, too.
-            _ => self.in_order(&mut pass, outputs.arg, cut.cell_count),
+            _ => in_order::run(self, &mut pass, outputs.arg, cut.cell_count),
         }
     }
 
@@ -198,13 +201,13 @@ impl Execution {
         }
         match (self.strategy(), split) {
             (_, Some((Split::Updates, _))) if self.request.exact => {
-                self.run_exact_by_updates(space, src, outputs.dst, &crew)
+                exact_by_updates::run(self, space, src, outputs.dst, &crew)
             }
             (Strategy::Partition, None | Some((Split::Owner, _))) => {
-                self.by_block(space, src, outputs, &crew)
+                partition::run(self, space, src, outputs, &crew)
             }
             (_, None) => self.run_serial(space, &self.cut, src, outputs, crew.caller()),
-            (_, Some((Split::Updates, _))) => self.run_by_updates(space, src, outputs, &crew),
+            (_, Some((Split::Updates, _))) => by_updates::run(self, space, src, outputs, &crew),
             (_, Some((split, _))) => {
                 self.run_parts(space, src, outputs, split, ascending.as_ref(), &crew)
             }

@@ -4,7 +4,9 @@ use crate::describe::reduction::Finish;
 use crate::describe::strategy::{Begin, Strategy};
 use crate::describe::{Output, Scatter, Start, Target, identity_element};
 use crate::run::choose::{Chosen, Walked};
+use crate::run::exclude_self::{sum_anew, sum_privately};
 use crate::strategy::record::{Did, did};
+use crate::strategy::{grouped, replace_slice, runs, small};
 use crate::strides::request::Cells;
 use crate::threads::pass::{Before, Outputs};
 use strew_kernel::copy::strided::duplicate;
@@ -31,21 +33,21 @@ impl Scatter<'_> {
         ungrouped: Option<&'static str>,
     ) -> Result<(), Problem> {
         match self.choose(Some(view.layout()), ungrouped)? {
-            Chosen::Small => self.join_small(&mut view),
+            Chosen::Small => small::join(self, &mut view),
             Chosen::ReplaceSlice(_) => Err(Problem::Strategy {
                 strategy: Strategy::ReplaceSlice.name(),
                 why: "a run in place copies no input",
             }),
             Chosen::Walk(walked) => match walked.execution.strategy() {
                 Strategy::Grouped => {
-                    let done = self.group_into(walked.execution.threads(), view.reborrow());
+                    let done = grouped::run_into(self, walked.execution.threads(), view.reborrow());
                     match self.without_groups(&done) {
                         Some(why) => self.run_in_place(view, arg, Some(why)),
                         None => done,
                     }
                 }
                 _ if walked.execution.request.cells == Cells::Private => {
-                    self.sum_privately(walked, &mut view)
+                    sum_privately(self, walked, &mut view)
                 }
                 _ => self.walk(&walked, view, arg, Before::Nothing),
             },
@@ -61,20 +63,20 @@ impl Scatter<'_> {
         match self.choose(None, ungrouped)? {
             Chosen::Small => {
                 let mut tensor = self.start()?;
-                self.join_small(&mut tensor.view_mut())?;
+                small::join(self, &mut tensor.view_mut())?;
                 self.finished(tensor)
             }
-            Chosen::ReplaceSlice(job) => self.replace_slice(&job),
+            Chosen::ReplaceSlice(job) => replace_slice::make(self, &job),
             Chosen::Walk(walked) => match walked.execution.strategy() {
                 Strategy::Grouped => {
                     let mut arg = arg;
-                    let done = self.group(walked.execution.threads(), arg.as_deref_mut());
+                    let done = grouped::run(self, walked.execution.threads(), arg.as_deref_mut());
                     match self.without_groups(&done) {
                         Some(why) => self.run_anew(arg, Some(why)),
                         None => done,
                     }
                 }
-                _ if walked.execution.request.cells.are_unset() => self.sum_anew(walked),
+                _ if walked.execution.request.cells.are_unset() => sum_anew(self, walked),
                 _ => self.walk_anew(&walked, arg),
             },
         }
@@ -166,10 +168,17 @@ impl Scatter<'_> {
 
 #[doc(hidden)] // Internal: for the crates of strew alone.
 impl Scatter<'_> {
+    /// What is wrong with the array that says which rows belong together, if this is of runs and
+    /// anything is.
+    pub fn fault(&self) -> Option<Problem> {
+        let pairing = self.destinations.pairing()?;
+        runs::fault_of(self, pairing, &self.destinations.components()[0])
+    }
+
     /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
     pub fn perform(&mut self) -> Result<Output, Problem> {
         if let Some(pairing) = self.destinations.pairing() {
-            return self.perform_runs(pairing);
+            return runs::run(self, pairing);
         }
         let mut arg = match self.arg {
             Some(none) => {

@@ -145,167 +145,169 @@ fn is_dense(cut: &Cut, dtype: DType) -> bool {
     window.step.src == dtype.size().cast_signed() && rows.step.src == row.cast_signed()
 }
 
-impl Scatter<'_> {
-    /// The new tensor, and the positions of the winners.
-    pub(crate) fn group(
-        &self,
-        threads: usize,
-        mut arg: Option<&mut DynTensor>,
-    ) -> Result<DynTensor, Problem> {
-        let dtype = self.dtype();
-        let start = self.target.start().unwrap_or(&Start::Zero);
-        let seed = self.seed(start);
-        let start = match start {
-            Start::FiniteExtreme if self.reduction.finish == Finish::ZeroIfStart => &Start::Zero,
-            start => start,
-        };
-        if self.source.view().is_empty() {
-            self.destinations.row_numbers()?;
-            return self.start_as(start);
-        }
-        let rows = self.rows_by_group()?;
-        // What the rows that take updates hold at first is never seen then. Positions are not zero
-        // where there are none.
-        let zeros = match start {
-            _ if self.arg.is_some() => false,
-            Start::Zero => true,
-            Start::Identity => self.reduction.combine == Combine::Sum,
-            _ => false,
-        };
-        let bytes = self.cells().saturating_mul(dtype.size());
-        let untouched = rows.groups.size() - rows.groups.multiplicity().0;
-        let clears = zeros && seed != Seed::Current && are_few(untouched, bytes);
-        let tensor = match clears {
-            true => DynTensor::scratch(dtype, self.destinations.shape())?,
-            false => self.start_as(start)?,
-        };
-        let shape = rows.shape();
-        let mut tensor = shaped(tensor, &shape)?;
-        // Rows without updates keep what the positions hold now.
-        let mut positions = match arg.as_deref_mut() {
-            Some(arg) => {
-                let nothing = DynTensor::zeros(DType::I64, &[0])?;
-                Some(shaped(std::mem::replace(arg, nothing), &shape)?)
-            }
-            None => None,
-        };
-        let outputs = [
-            Some(tensor.view_mut()),
-            positions.as_mut().map(DynTensor::view_mut),
-        ];
-        let outputs = outputs.into_iter().flatten().collect();
-        let begun = RowsBegun { seed, clears };
-        self.reduce_rows(&rows, begun, outputs, threads, false)?;
-        if let (Some(arg), Some(positions)) = (arg, positions) {
-            *arg = shaped(positions, self.destinations.shape())?;
-        }
-        shaped(tensor, self.destinations.shape())
+/// The new tensor, and the positions of the winners.
+pub(crate) fn run(
+    scatter: &Scatter<'_>,
+    threads: usize,
+    mut arg: Option<&mut DynTensor>,
+) -> Result<DynTensor, Problem> {
+    let dtype = scatter.dtype();
+    let start = scatter.target.start().unwrap_or(&Start::Zero);
+    let seed = seed(scatter, start);
+    let start = match start {
+        Start::FiniteExtreme if scatter.reduction.finish == Finish::ZeroIfStart => &Start::Zero,
+        start => start,
+    };
+    if scatter.source.view().is_empty() {
+        scatter.destinations.row_numbers()?;
+        return scatter.start_as(start);
     }
+    let rows = rows_by_group(scatter)?;
+    // What the rows that take updates hold at first is never seen then. Positions are not zero
+    // where there are none.
+    let zeros = match start {
+        _ if scatter.arg.is_some() => false,
+        Start::Zero => true,
+        Start::Identity => scatter.reduction.combine == Combine::Sum,
+        _ => false,
+    };
+    let bytes = scatter.cells().saturating_mul(dtype.size());
+    let untouched = rows.groups.size() - rows.groups.multiplicity().0;
+    let clears = zeros && seed != Seed::Current && are_few(untouched, bytes);
+    let tensor = match clears {
+        true => DynTensor::scratch(dtype, scatter.destinations.shape())?,
+        false => scatter.start_as(start)?,
+    };
+    let shape = rows.shape();
+    let mut tensor = shaped(tensor, &shape)?;
+    // Rows without updates keep what the positions hold now.
+    let mut positions = match arg.as_deref_mut() {
+        Some(arg) => {
+            let nothing = DynTensor::zeros(DType::I64, &[0])?;
+            Some(shaped(std::mem::replace(arg, nothing), &shape)?)
+        }
+        None => None,
+    };
+    let outputs = [
+        Some(tensor.view_mut()),
+        positions.as_mut().map(DynTensor::view_mut),
+    ];
+    let outputs = outputs.into_iter().flatten().collect();
+    let begun = RowsBegun { seed, clears };
+    reduce_rows(scatter, &rows, begun, outputs, threads, false)?;
+    if let (Some(arg), Some(positions)) = (arg, positions) {
+        *arg = shaped(positions, scatter.destinations.shape())?;
+    }
+    shaped(tensor, scatter.destinations.shape())
+}
 
-    /// Likewise, into memory of the caller's. All indices are checked before the first row is
-    /// written.
-    pub(crate) fn group_into(&self, threads: usize, view: DynViewMut<'_>) -> Result<(), Problem> {
-        let seed = match self.reduction.init {
-            Init::Current => Seed::Current,
-            Init::Identity => Seed::Identity,
-        };
-        let begun = RowsBegun {
-            seed,
-            clears: false,
-        };
-        let rows = self.rows_by_group()?;
-        match view.reshape(&rows.shape()) {
-            Some(view) => self.reduce_rows(&rows, begun, vec![view], threads, true),
-            None => Err(Problem::Layout {
-                argument: "destination".into(),
-                why: "it has gaps".into(),
+/// Likewise, into memory of the caller's. All indices are checked before the first row is
+/// written.
+pub(crate) fn run_into(
+    scatter: &Scatter<'_>,
+    threads: usize,
+    view: DynViewMut<'_>,
+) -> Result<(), Problem> {
+    let seed = match scatter.reduction.init {
+        Init::Current => Seed::Current,
+        Init::Identity => Seed::Identity,
+    };
+    let begun = RowsBegun {
+        seed,
+        clears: false,
+    };
+    let rows = rows_by_group(scatter)?;
+    match view.reshape(&rows.shape()) {
+        Some(view) => reduce_rows(scatter, &rows, begun, vec![view], threads, true),
+        None => Err(Problem::Layout {
+            argument: "destination".into(),
+            why: "it has gaps".into(),
+        }),
+    }
+}
+
+fn rows_by_group(scatter: &Scatter<'_>) -> Result<RowGroups, Problem> {
+    if let Some(rows) = scatter.destinations.ascending()? {
+        return Ok(rows);
+    }
+    let RowNumbers {
+        numbers,
+        rows,
+        width,
+    } = scatter.destinations.row_numbers()?;
+    let facts = Facts::of(&numbers, rows);
+    if scatter.strategy.is_none() && scatter.arg.is_none() {
+        // The choice reckoned with an index in order, as its sample was. Sorting takes more
+        // memory.
+        let updates = scatter.source.view();
+        let bytes = updates.len().saturating_mul(updates.dtype().size());
+        let needed = Csr::room(numbers.len(), rows, facts, rows.min(numbers.len()));
+        if needed > room(bytes) {
+            return Err(Problem::Memory {
+                what: "groups of the updates".into(),
+                needed: needed as u128,
+                available: room(bytes) as u128,
+            });
+        }
+    }
+    Ok(RowGroups {
+        groups: Csr::new(&numbers, rows, facts)?,
+        width,
+    })
+}
+
+fn reduce_rows(
+    scatter: &Scatter<'_>,
+    rows: &RowGroups,
+    begun: RowsBegun,
+    outputs: Vec<DynViewMut<'_>>,
+    threads: usize,
+    visible: bool,
+) -> Result<(), Problem> {
+    did(Did::Strategy(Strategy::Grouped));
+    if threads > 1 {
+        did(Did::Split(Split::Owner, threads));
+    }
+    let updates = [rows.groups.updates(), rows.width];
+    let source = scatter.source.view();
+    let packed;
+    let source = match source.reshape(&updates) {
+        Some(view) => view,
+        None => {
+            packed = shaped(duplicate(source)?, &updates)?;
+            packed.view()
+        }
+    };
+    let fold = Fold {
+        combine: scatter.reduction.combine,
+        seed: begun.seed,
+        finish: match scatter.reduction.finish {
+            Finish::Mean { count_self } => fold::Finish::Mean(Mean {
+                more: u64::from(count_self),
+                divisor: Divisor::Count,
             }),
-        }
-    }
+            Finish::ZeroIfStart => fold::Finish::ZeroIfStart,
+            _ => fold::Finish::None,
+        },
+        none: scatter.arg,
+        empty: false,
+        exact: scatter.exact,
+    };
+    let what = Reductions {
+        folds: &[fold],
+        clears: begun.clears,
+    };
+    reduce(&rows.groups, &what, 0, &source, outputs, threads, visible)
+}
 
-    fn rows_by_group(&self) -> Result<RowGroups, Problem> {
-        if let Some(rows) = self.destinations.ascending()? {
-            return Ok(rows);
+/// What the running result of a row starts from.
+fn seed(scatter: &Scatter<'_>, start: &Start<'_>) -> Seed {
+    match (scatter.reduction.init, start, scatter.reduction.combine) {
+        (Init::Identity, ..) | (_, Start::Identity, _) | (_, Start::Zero, Combine::Sum) => {
+            Seed::Identity
         }
-        let RowNumbers {
-            numbers,
-            rows,
-            width,
-        } = self.destinations.row_numbers()?;
-        let facts = Facts::of(&numbers, rows);
-        if self.strategy.is_none() && self.arg.is_none() {
-            // The choice reckoned with an index in order, as its sample was. Sorting takes more
-            // memory.
-            let updates = self.source.view();
-            let bytes = updates.len().saturating_mul(updates.dtype().size());
-            let needed = Csr::room(numbers.len(), rows, facts, rows.min(numbers.len()));
-            if needed > room(bytes) {
-                return Err(Problem::Memory {
-                    what: "groups of the updates".into(),
-                    needed: needed as u128,
-                    available: room(bytes) as u128,
-                });
-            }
-        }
-        Ok(RowGroups {
-            groups: Csr::new(&numbers, rows, facts)?,
-            width,
-        })
-    }
-
-    fn reduce_rows(
-        &self,
-        rows: &RowGroups,
-        begun: RowsBegun,
-        outputs: Vec<DynViewMut<'_>>,
-        threads: usize,
-        visible: bool,
-    ) -> Result<(), Problem> {
-        did(Did::Strategy(Strategy::Grouped));
-        if threads > 1 {
-            did(Did::Split(Split::Owner, threads));
-        }
-        let updates = [rows.groups.updates(), rows.width];
-        let source = self.source.view();
-        let packed;
-        let source = match source.reshape(&updates) {
-            Some(view) => view,
-            None => {
-                packed = shaped(duplicate(source)?, &updates)?;
-                packed.view()
-            }
-        };
-        let fold = Fold {
-            combine: self.reduction.combine,
-            seed: begun.seed,
-            finish: match self.reduction.finish {
-                Finish::Mean { count_self } => fold::Finish::Mean(Mean {
-                    more: u64::from(count_self),
-                    divisor: Divisor::Count,
-                }),
-                Finish::ZeroIfStart => fold::Finish::ZeroIfStart,
-                _ => fold::Finish::None,
-            },
-            none: self.arg,
-            empty: false,
-            exact: self.exact,
-        };
-        let what = Reductions {
-            folds: &[fold],
-            clears: begun.clears,
-        };
-        reduce(&rows.groups, &what, 0, &source, outputs, threads, visible)
-    }
-
-    /// What the running result of a row starts from.
-    fn seed(&self, start: &Start<'_>) -> Seed {
-        match (self.reduction.init, start, self.reduction.combine) {
-            (Init::Identity, ..) | (_, Start::Identity, _) | (_, Start::Zero, Combine::Sum) => {
-                Seed::Identity
-            }
-            (_, Start::FiniteExtreme, _) => Seed::FiniteExtreme,
-            _ => Seed::Current,
-        }
+        (_, Start::FiniteExtreme, _) => Seed::FiniteExtreme,
+        _ => Seed::Current,
     }
 }
 

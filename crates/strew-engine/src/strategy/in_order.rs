@@ -54,104 +54,106 @@ pub(crate) fn private_pays(
     asked && !few && cut.width() == 1 && cut.cell_count == cells && !partition::suits(space, cut)
 }
 
-impl Execution {
-    /// Joins the updates of a walk with their cells.
-    pub(crate) fn in_order(
-        &self,
-        pass: &mut Pass<'_, '_, '_>,
-        arg: Option<DynViewMut<'_>>,
-        rows: usize,
-    ) -> Result<(), Fault> {
-        did(Did::Strategy(Strategy::InOrder));
-        let walk = pass.walk;
-        let combine = self.request.combine;
-        if let Some(mut arg) = arg {
-            let loops = Arg::new(walk, combine, &arg)?;
-            self.begin_writing(pass);
-            return pass.each(|block| loops.run(walk, block, &mut arg));
-        }
-        let mut direct = Direct::new(walk, combine, self.request.cells.are_unset())?;
-        self.begin_writing(pass);
-        let value = match self.request.cells {
-            Cells::Identity => identity(walk.dst_layout().dtype(), combine),
-            _ => None,
+/// Joins the updates of a walk with their cells.
+pub(crate) fn run(
+    execution: &Execution,
+    pass: &mut Pass<'_, '_, '_>,
+    arg: Option<DynViewMut<'_>>,
+    rows: usize,
+) -> Result<(), Fault> {
+    did(Did::Strategy(Strategy::InOrder));
+    let walk = pass.walk;
+    let combine = execution.request.combine;
+    if let Some(mut arg) = arg {
+        let loops = Arg::new(walk, combine, &arg)?;
+        begin_writing(execution, pass);
+        return pass.each(|block| loops.run(walk, block, &mut arg));
+    }
+    let mut direct = Direct::new(walk, combine, execution.request.cells.are_unset())?;
+    begin_writing(execution, pass);
+    let value = match execution.request.cells {
+        Cells::Identity => identity(walk.dst_layout().dtype(), combine),
+        _ => None,
+    };
+    let Some(value) = value else {
+        return pass.join(&mut direct);
+    };
+    // Without memory for the marks there is the longer way.
+    let marks = execution.marks.then(|| RowBitmap::new(rows).ok()).flatten();
+    let Some(mut touched) = marks else {
+        pass.each(|block| direct.reset(walk, block, &value))?;
+        return pass.each(|block| direct.run(walk, block));
+    };
+    let mut cursor = Cursor::new(walk);
+    let numbered = direct.has_numbered_line(&cursor, &pass.reader);
+    let mut block = Block::new();
+    block.make_room(&cursor);
+    while !touched.is_full() {
+        let (marks, reader) = (&mut touched, &pass.reader);
+        let line = match numbered {
+            true => direct.run_line_init(&mut cursor, reader, marks, &value)?,
+            false => None,
         };
-        let Some(value) = value else {
-            return pass.join(&mut direct);
-        };
-        // Without memory for the marks there is the longer way.
-        let marks = self.marks.then(|| RowBitmap::new(rows).ok()).flatten();
-        let Some(mut touched) = marks else {
-            pass.each(|block| direct.reset(walk, block, &value))?;
-            return pass.each(|block| direct.run(walk, block));
-        };
-        let mut cursor = Cursor::new(walk);
-        let numbered = direct.has_numbered_line(&cursor, &pass.reader);
-        let mut block = Block::new();
-        block.make_room(&cursor);
-        while !touched.is_full() {
-            let (marks, reader) = (&mut touched, &pass.reader);
-            let line = match numbered {
-                true => direct.run_line_init(&mut cursor, reader, marks, &value)?,
-                false => None,
-            };
-            let done = match line {
-                Some(rows) => rows,
-                None => {
-                    let rows = cursor.next(&mut block, reader)?;
-                    if rows > 0 {
-                        direct.reset_first(walk, &block, marks, &value);
-                        direct.run(walk, &block);
-                    }
-                    rows
+        let done = match line {
+            Some(rows) => rows,
+            None => {
+                let rows = cursor.next(&mut block, reader)?;
+                if rows > 0 {
+                    direct.reset_first(walk, &block, marks, &value);
+                    direct.run(walk, &block);
                 }
-            };
-            if !pass.step(done)? {
-                return Ok(());
+                rows
             }
-        }
-        // All cells hold a value of their own by now: their numbers are not needed any more.
-        cursor.forget_numbers();
-        pass.join_from(cursor, &mut direct)
-    }
-
-    pub(crate) fn begin_writing(&self, pass: &mut Pass<'_, '_, '_>) {
-        if self.request.visible {
-            pass.progress.writes_are_visible();
+        };
+        if !pass.step(done)? {
+            return Ok(());
         }
     }
+    // All cells hold a value of their own by now: their numbers are not needed any more.
+    cursor.forget_numbers();
+    pass.join_from(cursor, &mut direct)
+}
 
-    /// Whether rows that are assigned to are marked, and the others set to zero in the end.
-    pub(crate) fn marks_untouched(&self, cut: &Cut, dst: &Layout) -> bool {
-        let all = cut.cell_count.checked_mul(cut.width()) == Some(dst.len());
-        let most = cut.count().saturating_mul(ZEROED_ROWS_PER_UPDATE);
-        let row = cut.width() * dst.dtype().size();
-        // Other rows are written through the caches. Zeros written first bring them in.
-        let past_caches = row.is_multiple_of(64);
-        self.strategy() == Strategy::InOrder
-            && self.request.combine == Combine::Assign
-            && all
-            && past_caches
-            && cut.cell_count <= most
+pub(crate) fn begin_writing(execution: &Execution, pass: &mut Pass<'_, '_, '_>) {
+    if execution.request.visible {
+        pass.progress.writes_are_visible();
     }
+}
 
-    /// Assigns to rows of a destination that holds anything, and sets the others to zero.
-    pub(crate) fn assign_all(&self, pass: &mut Pass<'_, '_, '_>, cut: &Cut) -> Result<(), Fault> {
-        did(Did::Strategy(Strategy::InOrder));
-        let walk = pass.walk;
-        let mut direct = Direct::new(walk, self.request.combine, false)?;
-        let mut touched = RowBitmap::new(cut.cell_count)?;
-        let shift = row_shift(cut);
-        pass.each(|block| {
-            match shift {
-                Some(shift) => touched.mark_places(block, cut.cell_start, shift),
-                None => touched.mark(block),
-            }
-            direct.run(walk, block);
-        })?;
-        direct.clear_untouched(walk, &mut touched);
-        Ok(())
-    }
+/// Whether rows that are assigned to are marked, and the others set to zero in the end.
+pub(crate) fn marks_untouched(execution: &Execution, cut: &Cut, dst: &Layout) -> bool {
+    let all = cut.cell_count.checked_mul(cut.width()) == Some(dst.len());
+    let most = cut.count().saturating_mul(ZEROED_ROWS_PER_UPDATE);
+    let row = cut.width() * dst.dtype().size();
+    // Other rows are written through the caches. Zeros written first bring them in.
+    let past_caches = row.is_multiple_of(64);
+    execution.strategy() == Strategy::InOrder
+        && execution.request.combine == Combine::Assign
+        && all
+        && past_caches
+        && cut.cell_count <= most
+}
+
+/// Assigns to rows of a destination that holds anything, and sets the others to zero.
+pub(crate) fn assign_all(
+    execution: &Execution,
+    pass: &mut Pass<'_, '_, '_>,
+    cut: &Cut,
+) -> Result<(), Fault> {
+    did(Did::Strategy(Strategy::InOrder));
+    let walk = pass.walk;
+    let mut direct = Direct::new(walk, execution.request.combine, false)?;
+    let mut touched = RowBitmap::new(cut.cell_count)?;
+    let shift = row_shift(cut);
+    pass.each(|block| {
+        match shift {
+            Some(shift) => touched.mark_places(block, cut.cell_start, shift),
+            None => touched.mark(block),
+        }
+        direct.run(walk, block);
+    })?;
+    direct.clear_untouched(walk, &mut touched);
+    Ok(())
 }
 
 /// The base-2 logarithm of the bytes from one row of the destination to the next, if all rows are

@@ -95,128 +95,127 @@ pub(crate) fn memory(run: &Run<'_, '_>, split: Option<(Split, usize)>) -> usize 
     blocks.bytes(elements, run.types.dst.size(), threads)
 }
 
-impl Execution {
-    /// Each thread lists a stretch of the updates, then each joins some of the blocks.
-    pub(crate) fn by_block(
-        &self,
-        space: &Space<'_>,
-        src: &DynView<'_>,
-        outputs: Outputs<'_>,
-        crew: &Crew<'_>,
-    ) -> Result<(), Fault> {
-        let Outputs {
-            mut dst,
-            before,
-            lists,
-            arg: _,
-        } = outputs;
-        did(Did::Strategy(Strategy::Partition));
-        let cut = space.cut_to_elements();
-        let terms = terms(space, &cut);
-        let geometry = unnumbered(&cut, &terms);
-        let fresh = match before {
-            Before::Blocks(fresh) => Some(fresh),
-            Before::Nothing => None,
-            Before::Zeros => {
-                clear(&mut dst);
-                None
-            }
-        };
-        let layout = dst.layout().clone();
-        let mut walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
-        let direct = Direct::new(&walk, self.request.combine, self.request.cells.are_unset())?;
-
-        let kept = lists.filter(|lists| lists.fit(src, &layout));
-        let (mut listed, mut anew) = (None, Vec::new());
-        match kept {
-            Some(lists) => {
-                let made = listed.insert(CachedBuckets::new(lists, layout.dtype().size())?);
-                self.list_again(made, src, crew)?;
-            }
-            None => anew = self.list_all(space, src, &layout, crew)?,
+/// Each thread lists a stretch of the updates, then each joins some of the blocks.
+pub(crate) fn run(
+    execution: &Execution,
+    space: &Space<'_>,
+    src: &DynView<'_>,
+    outputs: Outputs<'_>,
+    crew: &Crew<'_>,
+) -> Result<(), Fault> {
+    let Outputs {
+        mut dst,
+        before,
+        lists,
+        arg: _,
+    } = outputs;
+    did(Did::Strategy(Strategy::Partition));
+    let cut = space.cut_to_elements();
+    let terms = terms(space, &cut);
+    let geometry = unnumbered(&cut, &terms);
+    let fresh = match before {
+        Before::Blocks(fresh) => Some(fresh),
+        Before::Nothing => None,
+        Before::Zeros => {
+            clear(&mut dst);
+            None
         }
-        let source = match &listed {
-            Some(listed) => BucketSource::Cached(listed),
-            None => BucketSource::OfThisRun(&anew),
-        };
+    };
+    let layout = dst.layout().clone();
+    let mut walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
+    let direct = Direct::new(
+        &walk,
+        execution.request.combine,
+        execution.request.cells.are_unset(),
+    )?;
 
-        // Whatever may fail, fails before the first block is written.
-        let start = match self.request.cells {
-            Cells::Identity => identity(layout.dtype(), self.request.combine),
-            _ => None,
-        };
-        let shares = BucketShare::cut(&mut walk, &direct, source, crew.threads(), start, fresh)?;
-        crew.each(shares, |mut share, worker| {
-            let _floats = DefaultFloats::enter();
-            let updates = share.updates() as u64;
-            let mut progress = worker.progress(updates, 2 * updates);
-            if self.request.visible {
-                progress.writes_are_visible();
-            }
-            to_the_end(progress, || share.next())
-        })?;
-        Ok(())
+    let kept = lists.filter(|lists| lists.fit(src, &layout));
+    let (mut listed, mut anew) = (None, Vec::new());
+    match kept {
+        Some(lists) => {
+            let made = listed.insert(CachedBuckets::new(lists, layout.dtype().size())?);
+            list_again(made, src, crew)?;
+        }
+        None => anew = list_all(space, src, &layout, crew)?,
     }
+    let source = match &listed {
+        Some(listed) => BucketSource::Cached(listed),
+        None => BucketSource::OfThisRun(&anew),
+    };
 
-    /// Lists all updates, a stretch on each thread.
-    fn list_all(
-        &self,
-        space: &Space<'_>,
-        src: &DynView<'_>,
-        dst: &Layout,
-        crew: &Crew<'_>,
-    ) -> Result<Vec<BucketList>, Fault> {
-        let threads = crew.threads();
-        crew.each(stretches(space, src, threads), |(space, src), worker| {
-            self.list(&space, &src, dst, threads, worker)
-        })
-    }
+    // Whatever may fail, fails before the first block is written.
+    let start = match execution.request.cells {
+        Cells::Identity => identity(layout.dtype(), execution.request.combine),
+        _ => None,
+    };
+    let shares = BucketShare::cut(&mut walk, &direct, source, crew.threads(), start, fresh)?;
+    crew.each(shares, |mut share, worker| {
+        let _floats = DefaultFloats::enter();
+        let updates = share.updates() as u64;
+        let mut progress = worker.progress(updates, 2 * updates);
+        if execution.request.visible {
+            progress.writes_are_visible();
+        }
+        to_the_end(progress, || share.next())
+    })?;
+    Ok(())
+}
 
-    /// Puts the elements of a source where lists that are kept say.
-    fn list_again(
-        &self,
-        listed: &mut CachedBuckets<'_>,
-        src: &DynView<'_>,
-        crew: &Crew<'_>,
-    ) -> Result<(), Fault> {
-        let total = 2 * src.len() as u64;
-        let parts = listed.parts(src, crew.threads())?;
-        crew.each(parts, |mut part, worker| {
-            to_the_end(worker.progress(0, total), || part.next())
-        })?;
-        Ok(())
-    }
+/// Lists all updates, a stretch on each thread.
+fn list_all(
+    space: &Space<'_>,
+    src: &DynView<'_>,
+    dst: &Layout,
+    crew: &Crew<'_>,
+) -> Result<Vec<BucketList>, Fault> {
+    let threads = crew.threads();
+    crew.each(stretches(space, src, threads), |(space, src), worker| {
+        list(&space, &src, dst, threads, worker)
+    })
+}
 
-    /// Lists the updates of a stretch.
-    fn list(
-        &self,
-        space: &Space<'_>,
-        src: &DynView<'_>,
-        dst: &Layout,
-        threads: usize,
-        worker: Worker<'_>,
-    ) -> Result<BucketList, Fault> {
-        let cut = space.cut_to_elements();
-        let rules = space.rules();
-        let terms = terms(space, &cut);
-        let geometry = unnumbered(&cut, &terms);
-        let walk = Walk::bind(&geometry, dst, src).ok_or_else(unfit)?;
-        let updates = walk.count();
-        let mut list = BucketList::new(dst, updates, threads)?;
-        let mut pass = Pass {
-            reader: Reader {
-                lookups: &space.lookups,
-                rules: &rules,
-                cut: &cut,
-                origin: &[],
-            },
-            walk: &walk,
-            progress: &mut worker.progress(0, 2 * updates as u64),
-        };
-        pass.each(|block| list.push(&walk, block))?;
-        list.close();
-        Ok(list)
-    }
+/// Puts the elements of a source where lists that are kept say.
+fn list_again(
+    listed: &mut CachedBuckets<'_>,
+    src: &DynView<'_>,
+    crew: &Crew<'_>,
+) -> Result<(), Fault> {
+    let total = 2 * src.len() as u64;
+    let parts = listed.parts(src, crew.threads())?;
+    crew.each(parts, |mut part, worker| {
+        to_the_end(worker.progress(0, total), || part.next())
+    })?;
+    Ok(())
+}
+
+/// Lists the updates of a stretch.
+fn list(
+    space: &Space<'_>,
+    src: &DynView<'_>,
+    dst: &Layout,
+    threads: usize,
+    worker: Worker<'_>,
+) -> Result<BucketList, Fault> {
+    let cut = space.cut_to_elements();
+    let rules = space.rules();
+    let terms = terms(space, &cut);
+    let geometry = unnumbered(&cut, &terms);
+    let walk = Walk::bind(&geometry, dst, src).ok_or_else(unfit)?;
+    let updates = walk.count();
+    let mut list = BucketList::new(dst, updates, threads)?;
+    let mut pass = Pass {
+        reader: Reader {
+            lookups: &space.lookups,
+            rules: &rules,
+            cut: &cut,
+            origin: &[],
+        },
+        walk: &walk,
+        progress: &mut worker.progress(0, 2 * updates as u64),
+    };
+    pass.each(|block| list.push(&walk, block))?;
+    list.close();
+    Ok(list)
 }
 
 /// Does some work after the other, until there is no more.

@@ -18,53 +18,51 @@ pub(crate) const HOW: &str = "copies the input and replaces the slice on the way
 /// Why it is chosen.
 pub(crate) const REASON: &str = "that writes each line of the result once";
 
-impl Scatter<'_> {
-    /// The pass that copies an input and replaces a slice of it, or why there is none.
-    pub(crate) fn replaced_slice(&self) -> Result<ReplaceSlice<'_>, &'static str> {
-        let Target::New {
-            start: Start::CopyOf(input),
-            ..
-        } = &self.target
-        else {
-            return Err("the output is not a copy of an input");
-        };
-        if self.reduction.combine != Combine::Assign || self.arg.is_some() {
-            return Err("the updates must replace values, without positions");
-        }
-        if self.split.is_some() {
-            return Err("it shares the output out by bytes, and takes no split");
-        }
-        let job = (self.destinations.slice())
-            .and_then(|(first, step)| ReplaceSlice::new(input, self.source.view(), first, step));
-        job.ok_or("the updates are no slice, or its rows are not whole cache lines")
+/// The pass that copies an input and replaces a slice of it, or why there is none.
+pub(crate) fn job<'s>(scatter: &'s Scatter<'_>) -> Result<ReplaceSlice<'s>, &'static str> {
+    let Target::New {
+        start: Start::CopyOf(input),
+        ..
+    } = &scatter.target
+    else {
+        return Err("the output is not a copy of an input");
+    };
+    if scatter.reduction.combine != Combine::Assign || scatter.arg.is_some() {
+        return Err("the updates must replace values, without positions");
     }
+    if scatter.split.is_some() {
+        return Err("it shares the output out by bytes, and takes no split");
+    }
+    let job = (scatter.destinations.slice())
+        .and_then(|(first, step)| ReplaceSlice::new(input, scatter.source.view(), first, step));
+    job.ok_or("the updates are no slice, or its rows are not whole cache lines")
+}
 
-    /// Makes the copy.
-    pub(crate) fn replace_slice(&self, job: &ReplaceSlice<'_>) -> Result<DynTensor, Problem> {
-        did(Did::Strategy(Strategy::ReplaceSlice));
-        let mut made = DynTensor::scratch(self.dtype(), self.destinations.shape())?;
-        let mut view = made.view_mut();
-        let parts = job.parts(&mut view).ok_or(Problem::Strategy {
-            strategy: Strategy::ReplaceSlice.name(),
-            why: "the output does not begin on a cache line",
-        })?;
-        let watch = Watch::take();
-        let crew = Crew::new(parts.len(), watch.monitor());
-        let (updates, bytes) = (self.source.view().len(), job.bytes());
-        // What is written is counted in updates, as everywhere.
-        let counted = |written: usize| (written as u128 * updates as u128 / bytes as u128) as usize;
-        let done = crew.each(parts, |mut part, worker| {
-            let all = part.left();
-            let mut progress = worker.progress(0, counted(all) as u64);
-            while let Some(more) = part.next() {
-                let before = all - part.left() - more;
-                if !progress.step(counted(before + more) - counted(before)) {
-                    return Err(Problem::Interrupted.into());
-                }
+/// Makes the copy.
+pub(crate) fn make(scatter: &Scatter<'_>, job: &ReplaceSlice<'_>) -> Result<DynTensor, Problem> {
+    did(Did::Strategy(Strategy::ReplaceSlice));
+    let mut made = DynTensor::scratch(scatter.dtype(), scatter.destinations.shape())?;
+    let mut view = made.view_mut();
+    let parts = job.parts(&mut view).ok_or(Problem::Strategy {
+        strategy: Strategy::ReplaceSlice.name(),
+        why: "the output does not begin on a cache line",
+    })?;
+    let watch = Watch::take();
+    let crew = Crew::new(parts.len(), watch.monitor());
+    let (updates, bytes) = (scatter.source.view().len(), job.bytes());
+    // What is written is counted in updates, as everywhere.
+    let counted = |written: usize| (written as u128 * updates as u128 / bytes as u128) as usize;
+    let done = crew.each(parts, |mut part, worker| {
+        let all = part.left();
+        let mut progress = worker.progress(0, counted(all) as u64);
+        while let Some(more) = part.next() {
+            let before = all - part.left() - more;
+            if !progress.step(counted(before + more) - counted(before)) {
+                return Err(Problem::Interrupted.into());
             }
-            Ok(())
-        });
-        let find = || self.destinations.find_out_of_bounds();
-        done.map_err(|fault| fault.into_problem(find)).map(|_| made)
-    }
+        }
+        Ok(())
+    });
+    let find = || scatter.destinations.find_out_of_bounds();
+    done.map_err(|fault| fault.into_problem(find)).map(|_| made)
 }

@@ -6,6 +6,7 @@
 
 use crate::describe::strategy::Strategy;
 use crate::strategy::execution::Execution;
+use crate::strategy::in_order::begin_writing;
 use crate::strategy::record::{Did, did};
 use crate::strategy::row_table::{RowTable, begin};
 use crate::strategy::wide::Wide;
@@ -79,153 +80,153 @@ pub(crate) fn choose(run: &Run<'_, '_>) -> (Strategy, &'static str) {
     }
 }
 
-impl Execution {
-    /// The wide cells of a part of the run, if it has such.
-    pub(crate) fn wide(&self, space: &Space<'_>, cut: &Cut) -> Option<Wide> {
-        self.wide
-            .and_then(|_| Wide::choose(&self.request, space, cut, self.types))
-    }
+/// The wide cells of a part of the run, if it has such.
+pub(crate) fn wide(execution: &Execution, space: &Space<'_>, cut: &Cut) -> Option<Wide> {
+    execution
+        .wide
+        .and_then(|_| Wide::choose(&execution.request, space, cut, execution.types))
+}
 
-    /// Bytes of a row of a table.
-    pub(crate) fn table_row(&self) -> usize {
-        if self.request.exact {
-            let cells = self
+/// Bytes of a row of a table.
+pub(crate) fn row(execution: &Execution) -> usize {
+    if execution.request.exact {
+        let cells = execution
+            .width()
+            .saturating_mul(1 + usize::from(execution.types.dst.is_complex()));
+        return cells
+            .saturating_mul(EXACT_CELL)
+            .saturating_add(size_of::<u64>());
+    }
+    let count = match execution.wide {
+        Some(wide) => {
+            return execution
                 .width()
-                .saturating_mul(1 + usize::from(self.types.dst.is_complex()));
-            return cells
-                .saturating_mul(EXACT_CELL)
-                .saturating_add(size_of::<u64>());
+                .saturating_mul(wide.size(execution.types.dst));
         }
-        let count = match self.wide {
-            Some(wide) => return self.width().saturating_mul(wide.size(self.types.dst)),
-            None => size_of::<u64>(),
-        };
-        self.width()
-            .saturating_mul(self.types.dst.accumulator().size())
-            .saturating_add(count)
-    }
-
-    /// Bytes of a dense table.
-    pub(crate) fn dense_memory(&self) -> usize {
-        self.cut.cell_count.saturating_mul(self.table_row())
-    }
-
-    /// Bytes of a compact table, with the list of its rows.
-    pub(crate) fn compact_memory(&self) -> usize {
-        let touched = self.cut.cell_count.min(self.rows());
-        touched.saturating_mul(self.table_row() + 8) + self.rows().saturating_mul(8)
-    }
+        None => size_of::<u64>(),
+    };
+    execution
+        .width()
+        .saturating_mul(execution.types.dst.accumulator().size())
+        .saturating_add(count)
 }
 
-impl Execution {
-    /// Runs the updates in order into a table of the destination's shape, and that into the
-    /// destination.
-    pub(crate) fn run_wide(
-        &self,
-        wide: Wide,
-        space: &Space<'_>,
-        src: &DynView<'_>,
-        mut dst: DynViewMut<'_>,
-        worker: Worker<'_>,
-    ) -> Result<(), Fault> {
-        did(Did::Strategy(Strategy::DenseTable));
-        let combine = self.request.combine;
-        let goes_on = !matches!(self.request.cells, Cells::Blank | Cells::Identity);
-        let mut table = match wide {
-            Wide::Accumulators => wide_like(&dst, combine)?,
-            Wide::Counted(_) => sum_count_table(&mut dst, goes_on)?,
-        };
-        let space = space.with_destination(table.layout());
-        let cut = space.cut();
-        let (rules, terms) = (space.rules(), terms(&space, &cut));
-        let geometry = unnumbered(&cut, &terms);
-        let mut cells = table.view_mut();
-        let walk = Walk::new(&geometry, &mut cells, src).ok_or_else(unfit)?;
-        let _floats = DefaultFloats::enter();
-        let mut direct = match wide {
-            Wide::Accumulators => Direct::new(&walk, combine, false)?,
-            Wide::Counted(_) => Direct::sum_count(&walk),
-        };
-        let mut pass = Pass {
-            reader: Reader {
-                lookups: &space.lookups,
-                rules: &rules,
-                cut: &cut,
-                origin: &[],
-            },
-            walk: &walk,
-            progress: &mut self.progress(&cut, worker),
-        };
-        pass.join(&mut direct)?;
-        self.begin_writing(&mut pass);
-        match wide {
-            Wide::Accumulators => finalize(&table, &mut dst)?,
-            Wide::Counted(mean) => divide(&table, &mut dst, mean),
-        }
-        Ok(())
-    }
+/// Bytes of a dense table.
+pub(crate) fn dense_memory(execution: &Execution) -> usize {
+    execution.cut.cell_count.saturating_mul(row(execution))
 }
 
-impl Execution {
-    pub(crate) fn dense_table(
-        &self,
-        pass: &mut Pass<'_, '_, '_>,
-        rows: usize,
-    ) -> Result<(), Fault> {
-        did(Did::Strategy(Strategy::DenseTable));
-        let request = &self.request;
-        let mut table = RowTable::new(pass.walk, request, begin(request), rows)?;
-        pass.add_all(&mut table)?;
-        self.write(table, pass, |slot| slot)
-    }
+/// Bytes of a compact table, with the list of its rows.
+pub(crate) fn compact_memory(execution: &Execution) -> usize {
+    let touched = execution.cut.cell_count.min(execution.rows());
+    touched.saturating_mul(row(execution) + 8) + execution.rows().saturating_mul(8)
+}
 
-    pub(crate) fn compact_table(&self, pass: &mut Pass<'_, '_, '_>) -> Result<(), Fault> {
-        did(Did::Strategy(Strategy::CompactTable));
-        let walk = pass.walk;
-        let request = &self.request;
-        let mut numbers: Vec<isize> = try_vec("the list of touched rows", walk.count())?;
-        pass.each(|block| numbers.extend_from_slice(block.aux()))?;
-        numbers.sort_unstable();
-        numbers.dedup();
-        let rows = numbers.len();
-        // No row is there that is not touched.
-        let begin = match request.cells {
-            Cells::Blank | Cells::Identity => Begin::Everywhere,
-            _ => Begin::Destination,
-        };
-        let mut table = RowTable::new(walk, request, begin, rows)?;
-        let mut changed = false;
-        let mut added = Ok(());
-        pass.each(|block| {
-            let mut slots = StackBuf::new();
-            let slots = slots.fill_with(0usize, block.aux().len());
-            for (slot, number) in slots.iter_mut().zip(block.aux()) {
-                match numbers.binary_search(number) {
-                    Ok(found) => *slot = found,
-                    Err(_) => changed = true,
-                }
+/// Runs the updates in order into a table of the destination's shape, and that into the
+/// destination.
+pub(crate) fn run_wide(
+    execution: &Execution,
+    wide: Wide,
+    space: &Space<'_>,
+    src: &DynView<'_>,
+    mut dst: DynViewMut<'_>,
+    worker: Worker<'_>,
+) -> Result<(), Fault> {
+    did(Did::Strategy(Strategy::DenseTable));
+    let combine = execution.request.combine;
+    let goes_on = !matches!(execution.request.cells, Cells::Blank | Cells::Identity);
+    let mut table = match wide {
+        Wide::Accumulators => wide_like(&dst, combine)?,
+        Wide::Counted(_) => sum_count_table(&mut dst, goes_on)?,
+    };
+    let space = space.with_destination(table.layout());
+    let cut = space.cut();
+    let (rules, terms) = (space.rules(), terms(&space, &cut));
+    let geometry = unnumbered(&cut, &terms);
+    let mut cells = table.view_mut();
+    let walk = Walk::new(&geometry, &mut cells, src).ok_or_else(unfit)?;
+    let _floats = DefaultFloats::enter();
+    let mut direct = match wide {
+        Wide::Accumulators => Direct::new(&walk, combine, false)?,
+        Wide::Counted(_) => Direct::sum_count(&walk),
+    };
+    let mut pass = Pass {
+        reader: Reader {
+            lookups: &space.lookups,
+            rules: &rules,
+            cut: &cut,
+            origin: &[],
+        },
+        walk: &walk,
+        progress: &mut execution.progress(&cut, worker),
+    };
+    pass.join(&mut direct)?;
+    begin_writing(execution, &mut pass);
+    match wide {
+        Wide::Accumulators => finalize(&table, &mut dst)?,
+        Wide::Counted(mean) => divide(&table, &mut dst, mean),
+    }
+    Ok(())
+}
+
+pub(crate) fn run_dense(
+    execution: &Execution,
+    pass: &mut Pass<'_, '_, '_>,
+    rows: usize,
+) -> Result<(), Fault> {
+    did(Did::Strategy(Strategy::DenseTable));
+    let request = &execution.request;
+    let mut table = RowTable::new(pass.walk, request, begin(request), rows)?;
+    pass.add_all(&mut table)?;
+    write(execution, table, pass, |slot| slot)
+}
+
+pub(crate) fn run_compact(execution: &Execution, pass: &mut Pass<'_, '_, '_>) -> Result<(), Fault> {
+    did(Did::Strategy(Strategy::CompactTable));
+    let walk = pass.walk;
+    let request = &execution.request;
+    let mut numbers: Vec<isize> = try_vec("the list of touched rows", walk.count())?;
+    pass.each(|block| numbers.extend_from_slice(block.aux()))?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    let rows = numbers.len();
+    // No row is there that is not touched.
+    let begin = match request.cells {
+        Cells::Blank | Cells::Identity => Begin::Everywhere,
+        _ => Begin::Destination,
+    };
+    let mut table = RowTable::new(walk, request, begin, rows)?;
+    let mut changed = false;
+    let mut added = Ok(());
+    pass.each(|block| {
+        let mut slots = StackBuf::new();
+        let slots = slots.fill_with(0usize, block.aux().len());
+        for (slot, number) in slots.iter_mut().zip(block.aux()) {
+            match numbers.binary_search(number) {
+                Ok(found) => *slot = found,
+                Err(_) => changed = true,
             }
-            if !changed && added.is_ok() {
-                added = table.add(walk, block, slots);
-            }
-        })?;
-        if changed {
-            return Err(Fault::OutOfBounds);
         }
-        added?;
-        self.write(table, pass, |slot| numbers[slot].cast_unsigned())
+        if !changed && added.is_ok() {
+            added = table.add(walk, block, slots);
+        }
+    })?;
+    if changed {
+        return Err(Fault::OutOfBounds);
     }
+    added?;
+    write(execution, table, pass, |slot| numbers[slot].cast_unsigned())
+}
 
-    /// Writes a table's rows to the rows of the destination that `id` numbers.
-    pub(crate) fn write(
-        &self,
-        mut table: RowTable,
-        pass: &mut Pass<'_, '_, '_>,
-        id: impl Fn(usize) -> usize,
-    ) -> Result<(), Fault> {
-        table.close(pass.walk, &id)?;
-        self.begin_writing(pass);
-        table.finish(pass.walk, self.request.mean, id);
-        Ok(())
-    }
+/// Writes a table's rows to the rows of the destination that `id` numbers.
+pub(crate) fn write(
+    execution: &Execution,
+    mut table: RowTable,
+    pass: &mut Pass<'_, '_, '_>,
+    id: impl Fn(usize) -> usize,
+) -> Result<(), Fault> {
+    table.close(pass.walk, &id)?;
+    begin_writing(execution, pass);
+    table.finish(pass.walk, execution.request.mean, id);
+    Ok(())
 }

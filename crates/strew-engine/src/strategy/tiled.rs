@@ -99,109 +99,125 @@ pub(crate) struct Columns {
     tile: Tile,
 }
 
-impl Execution {
-    /// A tile for this part of a run; `None`: better without.
-    pub(crate) fn tile(&self, space: &Space<'_>, cut: &Cut, dtype: DType) -> Option<Columns> {
-        let tiled = self.strategy() == Strategy::Tiled && self.request.cells != Cells::Identity;
-        let width = columns(space, cut, dtype.size()).ok().filter(|_| tiled)?;
-        let term = terms(space, cut)[0];
-        let tile = Tile::new(dtype, &term, cut.rows.last()?, width);
-        // Without memory for a tile there is the longer way.
-        Some(Columns {
-            width,
-            tile: tile.ok()?,
-        })
+/// A tile for this part of a run; `None`: better without.
+pub(crate) fn tile(
+    execution: &Execution,
+    space: &Space<'_>,
+    cut: &Cut,
+    dtype: DType,
+) -> Option<Columns> {
+    let tiled =
+        execution.strategy() == Strategy::Tiled && execution.request.cells != Cells::Identity;
+    let width = columns(space, cut, dtype.size()).ok().filter(|_| tiled)?;
+    let term = terms(space, cut)[0];
+    let tile = Tile::new(dtype, &term, cut.rows.last()?, width);
+    // Without memory for a tile there is the longer way.
+    Some(Columns {
+        width,
+        tile: tile.ok()?,
+    })
+}
+
+/// Runs the updates tile by tile. Those of one cell are all in one tile, in their order.
+pub(crate) fn run(
+    execution: &Execution,
+    space: &Space<'_>,
+    cut: &Cut,
+    src: &DynView<'_>,
+    mut dst: DynViewMut<'_>,
+    tiles: Columns,
+    mut progress: Progress<'_>,
+) -> Result<(), Fault> {
+    did(Did::Strategy(Strategy::Tiled));
+    let Columns { width, mut tile } = tiles;
+    let dtype = dst.dtype();
+    let rules = space.rules();
+    let all = terms(space, cut);
+    let whole = unnumbered(cut, &all);
+    let walk = Walk::new(&whole, &mut dst, src).ok_or_else(unfit)?;
+    let (term, last) = (all[0], cut.rows[cut.rows.len() - 1]);
+    let start = start(execution, dtype);
+    if execution.request.visible {
+        progress.writes_are_visible();
     }
 
-    /// Runs the updates tile by tile. Those of one cell are all in one tile, in their order.
-    pub(crate) fn tiled(
-        &self,
-        space: &Space<'_>,
-        cut: &Cut,
-        src: &DynView<'_>,
-        mut dst: DynViewMut<'_>,
-        tiles: Columns,
-        mut progress: Progress<'_>,
-    ) -> Result<(), Fault> {
-        did(Did::Strategy(Strategy::Tiled));
-        let Columns { width, mut tile } = tiles;
-        let dtype = dst.dtype();
-        let rules = space.rules();
-        let all = terms(space, cut);
-        let whole = unnumbered(cut, &all);
-        let walk = Walk::new(&whole, &mut dst, src).ok_or_else(unfit)?;
-        let (term, last) = (all[0], cut.rows[cut.rows.len() - 1]);
-        let start = self.start(dtype);
-        if self.request.visible {
-            progress.writes_are_visible();
+    let mut rows = axes_of_tile(cut, dtype.size());
+    let inner = rows.len() - 1;
+    let mut origin: SmallVec<[usize; 4]> = SmallVec::from_elem(0, rows.len());
+    loop {
+        let columns = width.min(last.len - origin[inner]);
+        rows[inner].len = columns;
+        match &start {
+            Some(value) => tile.fill(value),
+            None => tile.load(&walk, &origin, columns),
         }
-
-        let mut rows = axes_of_tile(cut, dtype.size());
-        let inner = rows.len() - 1;
-        let mut origin: SmallVec<[usize; 4]> = SmallVec::from_elem(0, rows.len());
-        loop {
-            let columns = width.min(last.len - origin[inner]);
-            rows[inner].len = columns;
-            match &start {
-                Some(value) => tile.fill(value),
-                None => tile.load(&walk, &origin, columns),
-            }
-            let reader = Reader {
-                lookups: &space.lookups,
-                rules: &rules,
-                cut,
-                origin: &origin,
-            };
-            self.join_tile(reader, src, &mut tile, &rows, term, &mut progress)?;
-            tile.store(&walk, &origin, columns);
-            if !next(&mut origin, cut, columns) {
-                fence();
-                return Ok(());
-            }
-        }
-    }
-
-    /// Joins the updates of the tile that begins at the reader's origin. `rows` are its axes, and
-    /// `term` says where an index value leads in the destination.
-    fn join_tile(
-        &self,
-        reader: Reader<'_, '_>,
-        src: &DynView<'_>,
-        tile: &mut Tile,
-        rows: &[Axis],
-        mut term: Term,
-        progress: &mut Progress<'_>,
-    ) -> Result<(), Fault> {
-        term.dst = tile.pitch();
-        let geometry = Geometry {
-            rows,
-            terms: &[term],
-            window: &[],
-            cells: &[],
-            numbers: false,
-            start: Step {
-                src: source_at(reader.cut, reader.origin),
-                ..Step::default()
-            },
-            cell_start: 0,
+        let reader = Reader {
+            lookups: &space.lookups,
+            rules: &rules,
+            cut,
+            origin: &origin,
         };
-        let mut memory = tile.view_mut();
-        let walk = Walk::new(&geometry, &mut memory, src).ok_or_else(unfit)?;
-        let mut direct = Direct::new(&walk, self.request.combine, self.request.cells.are_unset())?;
-        let mut pass = Pass {
+        join_tile(
+            execution,
             reader,
-            walk: &walk,
-            progress,
-        };
-        pass.join(&mut direct)
-    }
-
-    /// What every cell of the destination is known to hold, if it is.
-    fn start(&self, dtype: DType) -> Option<[u8; 16]> {
-        match self.request.cells {
-            Cells::Blank => identity(dtype, self.request.combine),
-            _ => None,
+            src,
+            &mut tile,
+            &rows,
+            term,
+            &mut progress,
+        )?;
+        tile.store(&walk, &origin, columns);
+        if !next(&mut origin, cut, columns) {
+            fence();
+            return Ok(());
         }
+    }
+}
+
+/// Joins the updates of the tile that begins at the reader's origin. `rows` are its axes, and
+/// `term` says where an index value leads in the destination.
+fn join_tile(
+    execution: &Execution,
+    reader: Reader<'_, '_>,
+    src: &DynView<'_>,
+    tile: &mut Tile,
+    rows: &[Axis],
+    mut term: Term,
+    progress: &mut Progress<'_>,
+) -> Result<(), Fault> {
+    term.dst = tile.pitch();
+    let geometry = Geometry {
+        rows,
+        terms: &[term],
+        window: &[],
+        cells: &[],
+        numbers: false,
+        start: Step {
+            src: source_at(reader.cut, reader.origin),
+            ..Step::default()
+        },
+        cell_start: 0,
+    };
+    let mut memory = tile.view_mut();
+    let walk = Walk::new(&geometry, &mut memory, src).ok_or_else(unfit)?;
+    let mut direct = Direct::new(
+        &walk,
+        execution.request.combine,
+        execution.request.cells.are_unset(),
+    )?;
+    let mut pass = Pass {
+        reader,
+        walk: &walk,
+        progress,
+    };
+    pass.join(&mut direct)
+}
+
+/// What every cell of the destination is known to hold, if it is.
+fn start(execution: &Execution, dtype: DType) -> Option<[u8; 16]> {
+    match execution.request.cells {
+        Cells::Blank => identity(dtype, execution.request.combine),
+        _ => None,
     }
 }
 
