@@ -158,7 +158,7 @@ impl RowIds {
 
 /// The smallest and the largest number. An empty list gives the type's largest number and 0.
 fn range<T: Copy + Ord>(list: &[T], [least, most]: [T; 2]) -> (T, T) {
-    vectorized_twice!(|_| list
+    vectorized!(|_| list
         .iter()
         .fold((most, least), |(low, high), &n| (low.min(n), high.max(n))))
 }
@@ -186,7 +186,7 @@ impl Part<'_> {
         match self {
             Self::Narrow(list) => {
                 let list = &mut list[at..at + numbers.len()];
-                vectorized_twice!(|_| for (to, &number) in list.iter_mut().zip(numbers) {
+                vectorized!(|_| for (to, &number) in list.iter_mut().zip(numbers) {
                     *to = u32::try_from(number).unwrap_or(u32::MAX);
                 });
             }

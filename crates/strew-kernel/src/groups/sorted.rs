@@ -47,7 +47,7 @@ impl SortedPart {
     pub fn add<N: Copy>(&mut self, first: usize, rows: &[N], row: impl Fn(N) -> i64) -> bool {
         for (rows, first) in rows.chunks(BLOCK).zip((first..).step_by(BLOCK)) {
             let last = std::mem::replace(&mut self.last, row(rows[rows.len() - 1]));
-            let Some(mut begins) = vectorized_twice!(|_| begins(last, rows, &row)) else {
+            let Some(mut begins) = vectorized!(|_| begins(last, rows, &row)) else {
                 return false;
             };
             if self.rows.room() < begins.count_ones() as usize {

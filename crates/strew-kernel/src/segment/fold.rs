@@ -97,6 +97,9 @@ pub(crate) trait Column: 'static {
     const MEANS: bool = false;
     /// Whether elements are converted by eights.
     const EIGHTS: bool = false;
+    /// Whether loops over rows are compiled for AVX-512, too. It converts twice as many 16-bit floats
+    /// at a time.
+    const WIDE: bool = Self::EIGHTS;
     /// The start; `None`: the cell's value.
     fn start(seed: Seed) -> Option<Self::Running>;
     /// Converts elements.
@@ -172,6 +175,7 @@ macro_rules! accumulated {
             const HOT: bool = <Self as Join>::HOT;
             const MEANS: bool = $means;
             const EIGHTS: bool = <T as Convert<T::Acc>>::EIGHT;
+            const WIDE: bool = Self::EIGHTS || T::WIDE_ROWS;
 
             #[inline(always)]
             fn start(seed: Seed) -> Option<T::Acc> {
@@ -263,6 +267,7 @@ impl<T: Ordered + Number + PartialEq, const MAX: bool, const STRICT: bool> Colum
 {
     extreme!();
     const ORDERED: bool = false;
+    const WIDE: bool = T::WIDE_ROWS && !STRICT;
 
     #[inline(always)]
     fn join(mut best: T, winner: Place, update: T, _: Place) -> (T, Place) {

@@ -380,8 +380,7 @@ unsafe fn run<R: Column>(job: &Job<'_>) {
             (true, false) => elements::listed::<R>(job, Baseline),
             (true, true) if !R::HOT => elements::in_order::<R>(job, Baseline),
             (true, true) => vectorized_twice!(|isa| elements::in_order::<R>(job, isa)),
-            // AVX-512 converts twice as many 16-bit floats at a time.
-            (false, _) => vectorized_if!(R::HOT && R::EIGHTS, |isa| rows::<R>(job, isa)),
+            (false, _) => vectorized_if!(R::HOT && R::WIDE, |isa| rows::<R>(job, isa)),
         }
     }
     if job.past_caches {

@@ -156,8 +156,7 @@ impl DynView<'_> {
                 // SAFETY: `stretch` found `count` aligned elements of this type inside the view.
                 let value = |k: usize| unsafe { first.add(k).read() };
                 // Compared as they are: vectors hold more of a narrow type.
-                let max =
-                    vectorized_twice!(|_| (0..count).fold(<$t>::MIN, |max, k| max.max(value(k))));
+                let max = vectorized!(|_| (0..count).fold(<$t>::MIN, |max, k| max.max(value(k))));
                 Some(i64::try_from(max).unwrap_or(i64::MAX))
             }};
         }
@@ -203,7 +202,7 @@ impl DynView<'_> {
                 (0..len - 1).step_by(CHECKED).all(|from| {
                     let to = (from + CHECKED).min(len - 1);
                     !match stride == size {
-                        true => vectorized_twice!(|_| falls(from, to, size)),
+                        true => vectorized!(|_| falls(from, to, size)),
                         false => falls(from, to, stride),
                     }
                 })

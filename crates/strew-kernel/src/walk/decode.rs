@@ -67,7 +67,7 @@ impl Stretch<'_, '_> {
     /// Whether all values are in the range. False also if they cannot be read.
     pub fn all_within(self, range: &RangeInclusive<i64>) -> bool {
         let (low, high) = (*range.start(), *range.end());
-        vectorized_twice!(|_| (0..self.count).step_by(FETCHED).all(|from| {
+        vectorized!(|_| (0..self.count).step_by(FETCHED).all(|from| {
             let piece = Self {
                 at: self.at + from.cast_signed() * self.stride,
                 count: FETCHED.min(self.count - from),
@@ -109,7 +109,7 @@ impl Scale {
 
     /// Makes values offsets. False if one of them is not below `limit`, or outside the index.
     pub(crate) fn values(self, values: &[i64], limit: usize, to: &mut [isize]) -> bool {
-        vectorized_twice!(|_| self.place(values, limit, &mut to[..values.len()]))
+        vectorized!(|_| self.place(values, limit, &mut to[..values.len()]))
     }
 
     /// `values` for index values that are read from the index in the same pass.
@@ -119,7 +119,7 @@ impl Scale {
             let later = values.index.as_ptr().wrapping_offset(values.at + PAGE);
             prefetch_second_level(later, bytes.cast_unsigned() / LINE);
         }
-        vectorized_twice!(|_| self.place(values, limit, &mut to[..values.count]))
+        vectorized!(|_| self.place(values, limit, &mut to[..values.count]))
     }
 
     #[inline(always)]
