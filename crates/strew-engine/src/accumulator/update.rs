@@ -71,7 +71,7 @@ impl Accumulator {
         let (rows, groups) = self.rows_of_chunk(index)?;
         self.make_sparse(self.is_sparse(self.rows.max(groups), self.states.rows() + index.len()))?;
         match self.touched {
-            None => self.join(src, &Rows(rows), start, groups)?,
+            None => self.join(src, &CheckedRows(rows), start, groups)?,
             Some(_) => self.join_found(src, rows, start)?,
         }
         self.rows = self.rows.max(groups);
@@ -188,7 +188,7 @@ impl Accumulator {
             return Ok(());
         };
         let found = touched.find(&mut rows);
-        let joined = found.and_then(|()| self.join(src, &Rows(rows), start, touched.len()));
+        let joined = found.and_then(|()| self.join(src, &CheckedRows(rows), start, touched.len()));
         // After an error, groups that are new in this chunk have no record.
         touched.truncate(self.states.rows());
         self.touched = Some(touched);
@@ -244,9 +244,9 @@ impl Visit for Joining<'_> {
 }
 
 /// Row numbers that have been checked.
-struct Rows(Vec<i64>);
+struct CheckedRows(Vec<i64>);
 
-impl ReadRows for Rows {
+impl ReadRows for CheckedRows {
     fn updates(&self) -> usize {
         self.0.len()
     }

@@ -151,7 +151,7 @@ impl Plan {
             Way::InOrder => None,
             Way::Grouped => Some(self.groups()?),
         };
-        let job = Job {
+        let job = FoldJob {
             plan: self,
             groups,
             elements,
@@ -181,7 +181,7 @@ impl Plan {
 
 /// A run of a fold. Sources and cells are stacks of matrices: one for each position before the
 /// axis.
-struct Job<'j, T, F> {
+struct FoldJob<'j, T, F> {
     plan: &'j Plan,
     /// The lists of a grouped run.
     groups: Option<&'j Csr>,
@@ -201,7 +201,7 @@ struct Piece<'c, O> {
 /// Tells how many elements were handled; false if the run is to stop.
 type Look<'l> = dyn FnMut(usize) -> bool + 'l;
 
-impl<T: Element, F: Fold<T>> Job<'_, T, F> {
+impl<T: Element, F: Fold<T>> FoldJob<'_, T, F> {
     /// Shares the cells out.
     fn pieces<'c>(&self, cells: &'c mut [F::Output], threads: usize) -> Vec<Piece<'c, F::Output>> {
         let stack = self.plan.size() * self.inner;

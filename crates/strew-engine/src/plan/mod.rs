@@ -31,7 +31,7 @@ use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::groups::csr::Csr;
 use strew_kernel::groups::histogram::Histogram;
-use strew_kernel::groups::row_ids::{Facts, Part, RowIds};
+use strew_kernel::groups::row_ids::{Facts, RowIds, RowIdsPart};
 use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Index, Tensor};
 
 pub use crate::plan::aggregate::{Aggregate, AggregateOptions, aggregate_dyn};
@@ -409,7 +409,7 @@ fn resolve_all(
     index: &DynView<'_>,
     bounds: Bounds,
     size: usize,
-    rows: &mut Part<'_>,
+    rows: &mut RowIdsPart<'_>,
     meter: &Meter,
 ) -> usize {
     let (mut done, mut resolved) = (0, Vec::new());

@@ -2,7 +2,7 @@
 
 use crate::describe::{Scatter, Target};
 use crate::plan::reduce::Reduce;
-use crate::plan::way::{Way, Work};
+use crate::plan::way::{PlannedWork, Way};
 use crate::plan::{Plan, way};
 use crate::threads::groups::Reductions;
 use strew_kernel::error::{Problem, Result};
@@ -106,7 +106,7 @@ impl Plan {
     fn way_with_arg(&self, src: &Layout, axis: usize, reduce: Reduce) -> Way {
         self.way.unwrap_or_else(|| {
             let work = self.work(src, axis, &[reduce], true);
-            let with_arg = Work {
+            let with_arg = PlannedWork {
                 positions: true,
                 ..work
             };

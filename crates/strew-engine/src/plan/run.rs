@@ -6,7 +6,7 @@ use crate::describe::destinations::{Destinations, Place};
 use crate::describe::strategy::{Reason, Strategy};
 use crate::describe::{Scatter, Start, Target};
 use crate::plan::reduce::Reduce;
-use crate::plan::way::{Hot, Way, Work};
+use crate::plan::way::{Hot, PlannedWork, Way};
 use crate::plan::{Plan, way};
 use crate::threads::groups;
 use crate::threads::groups::Reductions;
@@ -235,7 +235,13 @@ impl Plan {
         }
     }
 
-    pub(crate) fn work(&self, src: &Layout, axis: usize, reduces: &[Reduce], anew: bool) -> Work {
+    pub(crate) fn work(
+        &self,
+        src: &Layout,
+        axis: usize,
+        reduces: &[Reduce],
+        anew: bool,
+    ) -> PlannedWork {
         let (shape, strides) = (src.shape(), src.strides());
         let size = src.dtype().size();
         // The tail of axes that lie one after the other, without the one of the rows.
@@ -252,7 +258,7 @@ impl Plan {
         let others = shape.iter().enumerate().filter(|(k, _)| *k != axis);
         let row = others.fold(size, |bytes, (_, &len)| bytes.saturating_mul(len));
         let (hot_rows, hot_updates) = self.index.multiplicity.hot;
-        Work {
+        PlannedWork {
             updates: self.len(),
             rows: self.size(),
             touched: self.touched(),

@@ -76,7 +76,7 @@ pub struct Hot {
 
 /// What the choice depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Work {
+pub struct PlannedWork {
     /// Rows of updates.
     pub updates: usize,
     /// Rows of the destination, and those that are touched.
@@ -115,7 +115,7 @@ pub struct Work {
     pub threads: usize,
 }
 
-impl Work {
+impl PlannedWork {
     /// Bytes of a row of updates.
     fn row_bytes(&self) -> usize {
         self.bytes / self.updates.max(1)
@@ -137,7 +137,7 @@ impl Work {
 /// Rows in order of their destinations are read one after the other either way; others at random
 /// where updates are grouped. Short ones cost more so than to write at random, unless it saves
 /// something.
-pub fn choose(work: &Work) -> (Way, &'static str) {
+pub fn choose(work: &PlannedWork) -> (Way, &'static str) {
     let destination = work.rows.saturating_mul(work.row_bytes());
     if work.bytes < PLANNED_WORTH {
         return (Way::InOrder, "there is little to do");
@@ -174,7 +174,7 @@ pub fn choose(work: &Work) -> (Way, &'static str) {
 }
 
 /// The way of single elements of a source in one piece. `destination` is its size in bytes.
-fn of_single(work: &Work, destination: usize) -> (Way, &'static str) {
+fn of_single(work: &PlannedWork, destination: usize) -> (Way, &'static str) {
     if work.in_order && !work.widened && work.share() >= PLANNED_MANY {
         return (Way::Grouped, "the updates lie in the order of their rows");
     }
@@ -185,7 +185,7 @@ fn of_single(work: &Work, destination: usize) -> (Way, &'static str) {
 }
 
 /// The way of rows that come in the order of their destinations.
-fn of_rows_in_order(work: &Work) -> (Way, &'static str) {
+fn of_rows_in_order(work: &PlannedWork) -> (Way, &'static str) {
     let most = if work.widened {
         PLANNED_LONG
     } else {
@@ -204,7 +204,7 @@ fn of_rows_in_order(work: &Work) -> (Way, &'static str) {
 }
 
 /// The way of rows that come in any order. `destination` is its size in bytes.
-fn of_rows_at_random(work: &Work, destination: usize) -> (Way, &'static str) {
+fn of_rows_at_random(work: &PlannedWork, destination: usize) -> (Way, &'static str) {
     if work.share() < PLANNED_FEW {
         return (Way::InOrder, "rows are read one after the other");
     }
@@ -231,12 +231,12 @@ fn of_rows_at_random(work: &Work, destination: usize) -> (Way, &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hot, Way, Work, choose};
+    use super::{Hot, PlannedWork, Way, choose};
 
     /// Means of single float32 values in any order, into so many cells.
-    fn means(rows: usize) -> Work {
+    fn means(rows: usize) -> PlannedWork {
         let updates = 100_000_000;
-        Work {
+        PlannedWork {
             updates,
             rows,
             touched: rows,
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn updates_in_order_are_grouped_where_rows_have_many() {
-        let sorted = |touched, widened| Work {
+        let sorted = |touched, widened| PlannedWork {
             touched,
             in_order: true,
             widened,
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn rows_in_order_are_grouped_where_registers_hold_one() {
-        let sorted = |run| Work {
+        let sorted = |run| PlannedWork {
             run,
             single: false,
             in_order: true,
@@ -290,12 +290,12 @@ mod tests {
         assert_eq!(choose(&sorted(64)).0, Way::InOrder);
         assert_eq!(choose(&sorted(128)).0, Way::Grouped);
         assert_eq!(choose(&sorted(4096)).0, Way::Grouped);
-        let pairs = |rest| Work {
+        let pairs = |rest| PlannedWork {
             touched: 50_000_000,
             ..rest
         };
         assert_eq!(choose(&pairs(sorted(128))).0, Way::Grouped);
-        let widened = |run| Work {
+        let widened = |run| PlannedWork {
             widened: true,
             ..sorted(run)
         };
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(choose(&widened(257)).0, Way::InOrder);
         assert_eq!(choose(&pairs(widened(128))).0, Way::InOrder);
         // Sums that need no table, of many bytes.
-        let sums = |run, bytes| Work {
+        let sums = |run, bytes| PlannedWork {
             staged: false,
             bytes,
             ..sorted(run)
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn rows_at_random_are_grouped_where_the_destination_is_far() {
         let far = means(1000);
-        let rows = |rows, run| Work {
+        let rows = |rows, run| PlannedWork {
             rows,
             touched: rows,
             run,
@@ -333,26 +333,26 @@ mod tests {
         assert_eq!(way(rows(4095, 256)), Way::InOrder);
         assert_eq!(way(rows(1 << 18, 128)), Way::Grouped);
         assert_eq!(way(rows((1 << 18) - 1, 128)), Way::InOrder);
-        let two = |rows| Work { threads: 2, ..rows };
+        let two = |rows| PlannedWork { threads: 2, ..rows };
         assert_eq!(way(two(rows(8192, 128))), Way::Grouped);
         assert_eq!(way(two(rows(8191, 128))), Way::InOrder);
         assert_eq!(way(two(rows(1 << 18, 64))), Way::InOrder);
         let wide = rows(1 << 18, 256);
-        let staged = Work {
+        let staged = PlannedWork {
             staged: true,
             ..rows(1 << 18, 64)
         };
         assert_eq!(way(staged), Way::Grouped);
         assert_eq!(way(wide), Way::Grouped);
         assert_eq!(
-            way(Work {
+            way(PlannedWork {
                 most: (1 << 17) + 1,
                 ..wide
             }),
             Way::InOrder
         );
         assert_eq!(
-            way(Work {
+            way(PlannedWork {
                 touched: (1 << 18) + 1,
                 ..wide
             }),
@@ -360,14 +360,14 @@ mod tests {
         );
         // Hot rows stay in a cache; two threads that read in order would both read all.
         let updates = (1 << 18) + 1;
-        let hot = |rows| Work {
+        let hot = |rows| PlannedWork {
             hot: Hot { rows, updates },
             ..wide
         };
         assert_eq!(way(hot(1000)), Way::InOrder);
         assert_eq!([way(two(hot(1000))), way(hot(1 << 16))], [Way::Grouped; 2]);
         assert_eq!(
-            way(Work {
+            way(PlannedWork {
                 computes: true,
                 ..wide
             }),

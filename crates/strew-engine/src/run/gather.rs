@@ -22,7 +22,7 @@ use strew_kernel::tensor::{DType, DynTensor, DynView, DynViewMut, Held, Layout};
 use strew_kernel::walk::cursor::Cursor;
 
 /// One part of a run: some of the elements.
-struct Part<'p, 'i> {
+struct GatherPart<'p, 'i> {
     space: Space<'i>,
     output: DynViewMut<'p>,
 }
@@ -100,7 +100,7 @@ fn parts<'p, 'i>(
     mut rest: DynViewMut<'p>,
     axis: usize,
     count: usize,
-) -> Option<Vec<Part<'p, 'i>>> {
+) -> Option<Vec<GatherPart<'p, 'i>>> {
     let len = space.axes[axis].len;
     let count = count.clamp(1, len);
     let mut parts = Vec::with_capacity(count);
@@ -108,7 +108,7 @@ fn parts<'p, 'i>(
     for n in 1..=count {
         let end = n * len / count;
         let (output, others) = rest.split_at(axis, end - from)?;
-        parts.push(Part {
+        parts.push(GatherPart {
             space: space.stretch(axis, from, end - from)?,
             output,
         });

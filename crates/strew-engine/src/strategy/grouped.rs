@@ -11,7 +11,7 @@ use crate::describe::split::Split;
 use crate::describe::strategy::{Reason, Strategy};
 use crate::describe::{Scatter, Start};
 use crate::strategy::record::{Did, did};
-use crate::strides::order::{Order, order};
+use crate::strides::order::{IndexOrder, order};
 use crate::strides::request::Run;
 use crate::strides::space::Cut;
 use crate::threads::groups::{Reductions, are_few, reduce};
@@ -116,9 +116,9 @@ fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
     }
     let sample = GROUPED_SAMPLE.min(updates / GROUPED_SAMPLED);
     match order(&lookup.index.sample(sample), rows) {
-        Order::Ascending if in_order => Some("rows come in order, and each is written once"),
+        IndexOrder::Ascending if in_order => Some("rows come in order, and each is written once"),
         // The sample only estimates the number of rows.
-        Order::Spread(found) if apart && found >= far / row / 2 => {
+        IndexOrder::Spread(found) if apart && found >= far / row / 2 => {
             Some("rows are too far apart for the caches, and each is written once")
         }
         _ => None,

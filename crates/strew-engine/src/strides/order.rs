@@ -5,7 +5,7 @@ use strew_kernel::tensor::DynView;
 
 /// The order of the index, as its sample tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum IndexOrder {
     /// No value is less than the one before it.
     Ascending,
     /// Nearly in order, or too many values name hot rows.
@@ -57,12 +57,12 @@ impl Skew {
 }
 
 /// The order of an index into `cells` rows, of which `sample` is a sample.
-pub(crate) fn order(sample: &[i64], cells: usize) -> Order {
+pub(crate) fn order(sample: &[i64], cells: usize) -> IndexOrder {
     let all = sample.len();
     let falls = falls(sample);
     let ascending = falls == 0;
     if !ascending && is_nearly(falls, all) {
-        return Order::Near;
+        return IndexOrder::Near;
     }
     let mut sorted = sample.to_vec();
     sorted.sort_unstable();
@@ -77,19 +77,19 @@ pub(crate) fn order(sample: &[i64], cells: usize) -> Order {
     }
     let hot = all - rest;
     if most > all / HOTTEST_ROW_PART {
-        Order::Near
+        IndexOrder::Near
     } else if ascending {
-        Order::Ascending
+        IndexOrder::Ascending
     } else if hot > all / HOT_ROWS_PART {
-        Order::Near
+        IndexOrder::Near
     } else {
-        Order::Spread(rest * rest.saturating_sub(1) / 2 / alike.max(1))
+        IndexOrder::Spread(rest * rest.saturating_sub(1) / 2 / alike.max(1))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Order, order};
+    use super::{IndexOrder, order};
     use std::ops::Range;
 
     #[test]
@@ -103,30 +103,33 @@ mod tests {
         };
         let mut sample = |size: i64| -> Vec<i64> { (0..4096).map(|_| next() % size).collect() };
         for size in [500, 5000, 100_000] {
-            let Order::Spread(found) = order(&sample(size), size as usize) else {
+            let IndexOrder::Spread(found) = order(&sample(size), size as usize) else {
                 panic!("they come in no order");
             };
             assert!((found as f64 / size as f64 - 1.0).abs() < 0.5, "{found}");
         }
         let mut sorted = sample(100_000);
         sorted.sort_unstable();
-        assert_eq!(order(&sorted, 100_000), Order::Ascending);
+        assert_eq!(order(&sorted, 100_000), IndexOrder::Ascending);
         sorted[1000] = 0;
-        assert_eq!(order(&sorted, 100_000), Order::Near);
+        assert_eq!(order(&sorted, 100_000), IndexOrder::Near);
         // A tenth, and then a half, go to one row; and half of all to a tenth of the rows.
-        let mut skewed = |tenths: i64, hot: i64| -> Order {
+        let mut skewed = |tenths: i64, hot: i64| -> IndexOrder {
             let to = |row: i64| if row % 10 < tenths { row % hot } else { row };
             let sample: Vec<i64> = sample(100_000).into_iter().map(to).collect();
             order(&sample, 100_000)
         };
         let among = |rows: Range<usize>, order| match order {
-            Order::Spread(found) => rows.contains(&found),
+            IndexOrder::Spread(found) => rows.contains(&found),
             _ => false,
         };
         assert!(among(50_000..200_000, skewed(1, 1)));
-        assert_eq!([skewed(5, 1), skewed(5, 100)], [Order::Near; 2]);
+        assert_eq!([skewed(5, 1), skewed(5, 100)], [IndexOrder::Near; 2]);
         assert!(among(1..50_000, skewed(5, 10_000)));
         let same = [order(&[3], 5), order(&[3; 100], 5)];
-        assert_eq!((order(&[], 5), same), (Order::Ascending, [Order::Near; 2]));
+        assert_eq!(
+            (order(&[], 5), same),
+            (IndexOrder::Ascending, [IndexOrder::Near; 2])
+        );
     }
 }

@@ -14,7 +14,7 @@ use strew_kernel::tensor::{DynTensor, DynView, DynViewMut};
 use strew_kernel::update::in_place::clear;
 
 /// One part of a run: some of the work, and the outputs that it alone writes.
-struct Part<'o> {
+struct GroupsPart<'o> {
     range: Range<usize>,
     first_row: usize,
     outputs: Vec<DynViewMut<'o>>,
@@ -69,7 +69,7 @@ pub(crate) fn are_few(untouched: usize, bytes: usize) -> bool {
 }
 
 /// Clears the rows of a part's outputs that take no update.
-fn clear_untouched(groups: &Csr, axis: usize, part: &mut Part<'_>) {
+fn clear_untouched(groups: &Csr, axis: usize, part: &mut GroupsPart<'_>) {
     let first = part.first_row;
     let touched = |&group: &usize| groups.start(group) < groups.start(group + 1);
     let touched = || {
@@ -205,7 +205,7 @@ fn split_groups<'o>(
     outputs: Vec<DynViewMut<'o>>,
     axis: usize,
     cuts: &[usize],
-) -> Vec<Part<'o>> {
+) -> Vec<GroupsPart<'o>> {
     let row_of = |group: usize| match group < groups.len() {
         true => groups.row(group),
         false => groups.size(),
@@ -220,7 +220,7 @@ fn split<'o>(
     end: usize,
     cuts: &[usize],
     row_of: impl Fn(usize) -> usize,
-) -> Vec<Part<'o>> {
+) -> Vec<GroupsPart<'o>> {
     let mut parts = Vec::with_capacity(cuts.len() + 1);
     let (mut from, mut first_row) = (0, 0);
     for &next in cuts {
@@ -229,14 +229,14 @@ fn split<'o>(
             continue;
         }
         let (low, high) = cut(outputs, axis, row - first_row);
-        parts.push(Part {
+        parts.push(GroupsPart {
             range: from..next,
             first_row,
             outputs: low,
         });
         (outputs, from, first_row) = (high, next, row);
     }
-    parts.push(Part {
+    parts.push(GroupsPart {
         range: from..end,
         first_row,
         outputs,

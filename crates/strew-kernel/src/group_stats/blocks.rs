@@ -37,7 +37,7 @@ pub struct GroupStats<'c, T> {
 }
 
 /// One part of the groups, and the cells that it alone writes.
-pub struct Part<'s> {
+pub struct BlocksPart<'s> {
     groups: Range<usize>,
     /// Along the axis of the results.
     rows: Range<usize>,
@@ -70,9 +70,9 @@ impl<T: Value> GroupStats<'_, T> {
         made: &'s mut [DynTensor],
         wanted: &'s [&'s Wanted],
         parts: usize,
-    ) -> Vec<Part<'s>> {
+    ) -> Vec<BlocksPart<'s>> {
         let outputs = made.iter_mut().zip(wanted);
-        let mut rest = Part {
+        let mut rest = BlocksPart {
             groups: 0..self.groups.len(),
             rows: 0..self.groups.size(),
             outputs: outputs
@@ -96,12 +96,12 @@ impl<T: Value> GroupStats<'_, T> {
             let halves =
                 outputs.map(|(output, wanted)| output.split(cells * wanted.statistic.per_group()));
             let (low, high): (Vec<_>, Vec<_>) = halves.unzip();
-            done.push(Part {
+            done.push(BlocksPart {
                 groups: rest.groups.start..cut,
                 rows: rest.rows.start..row,
                 outputs: low,
             });
-            rest = Part {
+            rest = BlocksPart {
                 groups: cut..rest.groups.end,
                 rows: row..rest.rows.end,
                 outputs: high,
@@ -115,14 +115,14 @@ impl<T: Value> GroupStats<'_, T> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub fn make(&self, mut part: Part<'_>, task: Task<'_>) -> Result<(), Problem> {
+    pub fn make(&self, mut part: BlocksPart<'_>, task: Task<'_>) -> Result<(), Problem> {
         let _floats = DefaultFloats::enter();
         let most = part.groups.clone().map(|group| self.size(group)).max();
         let most = most.unwrap_or(0);
         let widest = (BLOCK / most.max(1)).clamp(1, self.inner.max(1));
         let all = self.groups.start(part.groups.end) - self.groups.start(part.groups.start);
         let room = (BLOCK / widest).max(most).min(all);
-        let mut work = Work::with_room(task, most, room, widest)?;
+        let mut work = GroupBlock::with_room(task, most, room, widest)?;
         let mut updates: Vec<usize> = try_vec("the updates of a group", room)?;
         self.begin(&mut part, task);
         let mut groups = part.groups.clone();
@@ -158,7 +158,7 @@ impl<T: Value> GroupStats<'_, T> {
     }
 
     /// Writes the fill value to the rows that have no group, and to all results of each value.
-    fn begin(&self, part: &mut Part<'_>, task: Task<'_>) {
+    fn begin(&self, part: &mut BlocksPart<'_>, task: Task<'_>) {
         for (wanted, output) in task.wanted.iter().zip(&mut part.outputs) {
             if wanted.statistic.is_of_each() {
                 output.fill(0..output.len());
@@ -185,7 +185,13 @@ impl<T: Value> GroupStats<'_, T> {
     }
 
     /// Computes and writes all wanted statistics of some columns of a group, which the block has.
-    fn group(&self, part: &mut Part<'_>, work: &mut Work<T>, task: Task<'_>, piece: Piece<'_>) {
+    fn group(
+        &self,
+        part: &mut BlocksPart<'_>,
+        work: &mut GroupBlock<T>,
+        task: Task<'_>,
+        piece: Piece<'_>,
+    ) {
         if piece.rows.is_empty() {
             return;
         }
@@ -227,7 +233,7 @@ impl<T: Value> GroupStats<'_, T> {
     }
 
     /// Writes the fill value to some rows of a part.
-    fn fill(&self, part: &mut Part<'_>, task: Task<'_>, rows: Range<usize>) {
+    fn fill(&self, part: &mut BlocksPart<'_>, task: Task<'_>, rows: Range<usize>) {
         let of_groups = task.wanted.iter().zip(&mut part.outputs);
         for (wanted, output) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
             let per_group = wanted.statistic.per_group();
@@ -244,14 +250,14 @@ impl<T: Value> GroupStats<'_, T> {
 }
 
 /// A block of a group's values, and what is made of it.
-struct Work<T: Value> {
+struct GroupBlock<T: Value> {
     block: Vec<T>,
     /// For each wanted statistic.
     made: Vec<Row<T>>,
     columns: ByColumn<T>,
 }
 
-impl<T: Value> Work<T> {
+impl<T: Value> GroupBlock<T> {
     /// Room for blocks of `room` rows and groups of `most`, of `widest` columns.
     fn with_room(task: Task<'_>, most: usize, room: usize, widest: usize) -> Result<Self, Problem> {
         let what = "the values of a group";

@@ -206,7 +206,7 @@ impl<'o, T: Value> Outputs<'o, T> {
 pub(crate) struct Work<T> {
     rows: Vec<i64>,
     values: Vec<T>,
-    own: Own,
+    own: OwnUpdates,
 }
 
 impl<T: Value> Work<T> {
@@ -216,14 +216,14 @@ impl<T: Value> Work<T> {
         rows.resize(at_once, 0);
         let mut values = try_vec("values of a block", at_once.saturating_mul(inner))?;
         values.resize(at_once * inner, T::ZERO);
-        let own = Own::default();
+        let own = OwnUpdates::default();
         Ok(Self { rows, values, own })
     }
 }
 
 /// The updates of a block that have some of the rows.
 #[derive(Default)]
-struct Own {
+struct OwnUpdates {
     /// Counted from the first of these rows.
     rows: Vec<i64>,
     numbers: Vec<usize>,
@@ -237,7 +237,7 @@ enum Found<'f> {
     Some(&'f [i64], &'f [usize]),
 }
 
-impl Own {
+impl OwnUpdates {
     /// Finds those of consecutive updates.
     fn find(&mut self, rows: &[i64], range: &Range<usize>, first: usize) -> Found<'_> {
         let start = range.start as i64;

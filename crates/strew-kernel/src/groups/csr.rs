@@ -17,7 +17,7 @@
 //! [`Csr`] checks all of its lists once when it is made.
 
 use crate::error::Problem;
-use crate::groups::row_ids::{Facts, Order, RowIds, SPARSE};
+use crate::groups::row_ids::{Facts, RowIds, SPARSE, UpdateOrder};
 use crate::groups::sorted::SortedPart;
 use crate::groups::{sort, sorted};
 use crate::runtime::chunks;
@@ -216,8 +216,8 @@ impl Csr {
         }
     }
 
-    pub(crate) fn order(&self) -> Order<'_> {
-        Order::of(self.order.as_ref())
+    pub(crate) fn order(&self) -> UpdateOrder<'_> {
+        UpdateOrder::of(self.order.as_ref())
     }
 
     /// Whether group order is the order of the updates.

@@ -1,7 +1,7 @@
 //! Row numbers in 32 or 64 bits, and facts that one pass over them finds.
 //!
 //! A number that is not below the destination's size stands for an update that is left out. All
-//! bits set is the value that [`RowIds::push`] and [`Part::set`] write for it.
+//! bits set is the value that [`RowIds::push`] and [`RowIdsPart::set`] write for it.
 //!
 //! # Unsafe
 //!
@@ -63,10 +63,10 @@ impl RowIds {
     }
 
     /// Consecutive parts of up to `each` numbers, and where each begins.
-    pub fn parts(&mut self, each: usize) -> Vec<(usize, Part<'_>)> {
-        let parts: Vec<Part<'_>> = match self {
-            Self::Narrow(list) => list.chunks_mut(each).map(Part::Narrow).collect(),
-            Self::Wide(list) => list.chunks_mut(each).map(Part::Wide).collect(),
+    pub fn parts(&mut self, each: usize) -> Vec<(usize, RowIdsPart<'_>)> {
+        let parts: Vec<RowIdsPart<'_>> = match self {
+            Self::Narrow(list) => list.chunks_mut(each).map(RowIdsPart::Narrow).collect(),
+            Self::Wide(list) => list.chunks_mut(each).map(RowIdsPart::Wide).collect(),
         };
         parts
             .into_iter()
@@ -164,12 +164,12 @@ fn range<T: Copy + Ord>(list: &[T], [least, most]: [T; 2]) -> (T, T) {
 }
 
 /// Consecutive numbers of a list.
-pub enum Part<'p> {
+pub enum RowIdsPart<'p> {
     Narrow(&'p mut [u32]),
     Wide(&'p mut [u64]),
 }
 
-impl Part<'_> {
+impl RowIdsPart<'_> {
     pub fn len(&self) -> usize {
         match self {
             Self::Narrow(list) => list.len(),
@@ -202,13 +202,13 @@ impl Part<'_> {
 
 /// The order of the updates of a grouping, looked up once before a loop. `Same`: update `k` is `k`.
 #[derive(Clone, Copy)]
-pub(crate) enum Order<'a> {
+pub(crate) enum UpdateOrder<'a> {
     Same,
     Narrow(&'a [u32]),
     Wide(&'a [u64]),
 }
 
-impl<'a> Order<'a> {
+impl<'a> UpdateOrder<'a> {
     pub(crate) fn of(numbers: Option<&'a RowIds>) -> Self {
         match numbers {
             None => Self::Same,

@@ -141,7 +141,7 @@ pub(crate) fn joined(
 }
 
 /// The touched rows of a part that no part before has.
-struct Own<'a> {
+struct OwnRows<'a> {
     /// From the row behind the part before up to the one behind the part's last.
     span: Range<usize>,
     rows: &'a [u32],
@@ -149,7 +149,7 @@ struct Own<'a> {
 }
 
 /// What each part has of its own, and the row behind the last; `None` if they do not ascend.
-fn adjacent(ascents: &[SortedPart]) -> Option<(Vec<Own<'_>>, usize)> {
+fn adjacent(ascents: &[SortedPart]) -> Option<(Vec<OwnRows<'_>>, usize)> {
     let mut parts = Vec::with_capacity(ascents.len());
     let mut end = 0;
     for ascent in ascents {
@@ -167,7 +167,7 @@ fn adjacent(ascents: &[SortedPart]) -> Option<(Vec<Own<'_>>, usize)> {
         }
         let from = end;
         end = rows.last().map_or(end, |&row| row as usize + 1);
-        parts.push(Own {
+        parts.push(OwnRows {
             span: from..end,
             rows,
             starts,

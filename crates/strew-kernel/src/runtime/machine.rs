@@ -112,12 +112,12 @@ impl Machine {
     pub fn measure() -> Result<Self, Problem> {
         let threads = available();
         let measured = |threads| {
-            let mut room = Room::fresh(BYTES)?;
+            let mut room = Probed::fresh(BYTES)?;
             let rates = room.rates(threads, TIMES);
             Ok((room, rates))
         };
         // Pages that nobody in this system has had for long come slower than all that follow.
-        touch(&mut Room::fresh(BYTES)?.memory);
+        touch(&mut Probed::fresh(BYTES)?.memory);
         let (mut room, one) = measured(1)?;
         let random = REACHES.map(|reach| room.random(reach));
         drop(room);
@@ -166,11 +166,11 @@ impl Machine {
 }
 
 /// Memory to measure in.
-struct Room {
+struct Probed {
     memory: MmapMut,
 }
 
-impl Room {
+impl Probed {
     /// Memory as a large result gets it: not touched yet, in huge pages if the system has them.
     fn fresh(bytes: usize) -> Result<Self, Problem> {
         let memory = MmapMut::map_anon(bytes).map_err(|_| Problem::Memory {

@@ -23,7 +23,7 @@
 use crate::cpu::LINE;
 use crate::cpu::isa::{Isa, is_bare};
 use crate::cpu::prefetch::prefetch;
-use crate::groups::row_ids::Order;
+use crate::groups::row_ids::UpdateOrder;
 use crate::segment::fold::{Column, FREE, Place};
 use crate::segment::job::{Job, Segment};
 use crate::segment::minmax_lanes;
@@ -214,7 +214,9 @@ pub(crate) unsafe fn listed<R: Column>(job: &Job<'_>, isa: impl Isa) {
     // SAFETY: the caller's promise; these are the order's updates.
     unsafe {
         match job.order {
-            Order::Narrow(order) if R::HOT => each::<R>(job, |place| order[place] as usize, isa),
+            UpdateOrder::Narrow(order) if R::HOT => {
+                each::<R>(job, |place| order[place] as usize, isa)
+            }
             order => each::<R>(job, |place| order.get(place), isa),
         }
     }

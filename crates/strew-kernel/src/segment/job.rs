@@ -12,7 +12,7 @@
 //! - Measured: that of `segment/rows.rs` and `segment/elements.rs`, whose jobs these are
 //! - Holds: `Segments` checked the rows and places of each segment before a job is made
 
-use crate::groups::row_ids::Order;
+use crate::groups::row_ids::UpdateOrder;
 use crate::segment::fold::{Finish, Fold};
 
 /// The loops of one reduction of one element type.
@@ -56,7 +56,7 @@ impl Cells {
 /// The arguments of the loops over segments. All offsets have been checked.
 pub(crate) struct Job<'j> {
     pub(crate) segments: &'j [Segment],
-    pub(crate) order: Order<'j>,
+    pub(crate) order: UpdateOrder<'j>,
     /// The number of places in the order.
     pub(crate) places: usize,
     pub(crate) fold: Fold,

@@ -8,7 +8,7 @@
 //! The loops prefetch from this list, because hardware cannot predict indexed addresses. Each
 //! address is computed once, with one look at how the order is stored for each block.
 
-use crate::groups::row_ids::Order;
+use crate::groups::row_ids::UpdateOrder;
 use crate::segment::job::Job;
 use crate::walk::ROWS;
 use crate::walk::stack_buf::StackBuf;
@@ -51,17 +51,17 @@ impl Lookahead {
             job.src.wrapping_offset(at)
         };
         match job.order {
-            Order::Same => {
+            UpdateOrder::Same => {
                 for (place, update) in places.iter_mut().zip(first..) {
                     *place = row(update);
                 }
             }
-            Order::Narrow(order) => {
+            UpdateOrder::Narrow(order) => {
                 for (place, &update) in places.iter_mut().zip(&order[first..]) {
                     *place = row(update as usize);
                 }
             }
-            Order::Wide(order) => {
+            UpdateOrder::Wide(order) => {
                 for (place, &update) in places.iter_mut().zip(&order[first..]) {
                     *place = row(update as usize);
                 }

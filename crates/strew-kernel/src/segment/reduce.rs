@@ -36,7 +36,7 @@ use crate::error::Problem;
 use crate::exact::table::rounds;
 use crate::groups::batch::{Batch, alike};
 use crate::groups::csr::Csr;
-use crate::groups::row_ids::Order;
+use crate::groups::row_ids::UpdateOrder;
 use crate::ops::combine::{MinMaxSelect, Prod, Sum};
 use crate::ops::for_dtype::for_dtype;
 use crate::ops::hot::same_bits;
@@ -279,7 +279,7 @@ impl<'r> Segments<'r> {
             let positions = fold.none.and_then(|_| cells.next());
             let job = Job {
                 segments: &self.block,
-                order: self.groups.map_or(Order::Same, Csr::order),
+                order: self.groups.map_or(UpdateOrder::Same, Csr::order),
                 places: self.places,
                 fold: *fold,
                 src,
@@ -371,8 +371,8 @@ fn loops(dtype: DType, mut fold: Fold) -> Result<(Loops, Fold), Problem> {
 unsafe fn run<R: Column>(job: &Job<'_>) {
     let numbered = |segment: &Segment| segment.count < EARLIER as usize;
     let single = job.len == 1 && (!R::POSITIONS || job.segments.iter().all(numbered));
-    let in_order =
-        matches!(job.order, Order::Same) && job.src_row == size_of::<R::Value>().cast_signed();
+    let in_order = matches!(job.order, UpdateOrder::Same)
+        && job.src_row == size_of::<R::Value>().cast_signed();
     // SAFETY: the caller keeps the contract of `Loops`, which is that of all loops.
     unsafe {
         match (single, in_order) {

@@ -26,7 +26,7 @@
 use crate::cpu::LINE;
 use crate::cpu::isa::{Isa, is_bare};
 use crate::cpu::prefetch::prefetch_second_level;
-use crate::groups::row_ids::Order;
+use crate::groups::row_ids::UpdateOrder;
 use crate::ops::number::Number;
 use crate::segment::fold::{Column, EARLIER, Place, is_common};
 use crate::segment::job::{Job, Segment};
@@ -65,13 +65,13 @@ fn asked_for(row: Option<&*const u8>, bytes: Range<usize>) {
 }
 
 /// Results of a tile that wait for the next part of their segment.
-struct Room<R: Column> {
+struct WaitingTile<R: Column> {
     running: [R::Running; TILE],
     positions: [i64; TILE],
 }
 
 /// Consecutive updates of a segment.
-struct Part<'p, 'j> {
+struct SegmentPart<'p, 'j> {
     job: &'p Job<'j>,
     segment: Segment,
     /// The place of the first update.
@@ -85,7 +85,7 @@ struct Part<'p, 'j> {
     asks: bool,
 }
 
-impl Part<'_, '_> {
+impl SegmentPart<'_, '_> {
     /// Prefetches a row's columns `ahead` updates on.
     #[inline(always)]
     fn ask(&self, k: usize, columns: Range<usize>, size: usize) {
@@ -106,7 +106,7 @@ impl Part<'_, '_> {
     unsafe fn start<R: Column, const W: usize>(
         &self,
         column: usize,
-        room: &Room<R>,
+        room: &WaitingTile<R>,
         isa: impl Isa,
     ) -> Panel<R, W> {
         // SAFETY: the caller's promise.
@@ -132,7 +132,7 @@ impl Part<'_, '_> {
         &self,
         panel: Panel<R, W>,
         column: usize,
-        room: &mut Room<R>,
+        room: &mut WaitingTile<R>,
         isa: impl Isa,
     ) {
         let from = column % TILE;
@@ -184,9 +184,9 @@ pub(crate) unsafe fn rows<R: Column>(job: &Job<'_>, isa: impl Isa) {
     let size = size_of::<R::Value>();
     let dense = job.src_step == size.cast_signed();
     let ahead = rows_ahead(job.len * size);
-    let asks = job.len * size > LINE || !matches!(job.order, Order::Same);
+    let asks = job.len * size > LINE || !matches!(job.order, UpdateOrder::Same);
     let [zero] = R::widen([R::Value::narrow(R::Value::ZERO)], isa);
-    let mut room = Room::<R> {
+    let mut room = WaitingTile::<R> {
         running: [zero; TILE],
         positions: [NONE; TILE],
     };
@@ -199,7 +199,7 @@ pub(crate) unsafe fn rows<R: Column>(job: &Job<'_>, isa: impl Isa) {
             loop {
                 let first = segment.start + done;
                 let count = PART.min(segment.count - done);
-                let part = Part {
+                let part = SegmentPart {
                     job,
                     segment,
                     first,

@@ -38,7 +38,7 @@ struct Matrices {
 }
 
 /// Rows of updates that are numbered at a time: neighbours on the last of the leading axes.
-struct Block {
+struct NumberedRows {
     /// Number of the first row's cell where its index values are 0, and what each row after it
     /// adds.
     base: isize,
@@ -52,7 +52,7 @@ struct Block {
     count: usize,
 }
 
-impl Block {
+impl NumberedRows {
     /// The rows' values of a component.
     fn values<'s>(&self, component: &'s Component<'_>) -> Stretch<'s, 's> {
         let index = component.index.view();
@@ -160,7 +160,7 @@ impl<'a> Destinations<'a> {
             }
             let base = (0..outer).map(|k| at[k].cast_signed() * along(k));
             let step = inner.map_or(0, along);
-            let block = Block {
+            let block = NumberedRows {
                 base: start.cast_signed() + base.sum::<isize>() + from.cast_signed() * step,
                 step,
                 at,
@@ -184,7 +184,7 @@ impl<'a> Destinations<'a> {
     /// Numbers the cells of a block if each index value names a cell as it is; false if one does
     /// not.
     #[inline(always)] // Part of the loop of `number`.
-    fn number_plain(&self, block: &Block, apart: &[usize], rows: &mut [isize]) -> bool {
+    fn number_plain(&self, block: &NumberedRows, apart: &[usize], rows: &mut [isize]) -> bool {
         let plain = |(number, component): (usize, &Component<'a>)| {
             let scale = Scale {
                 base: block.base,
@@ -204,7 +204,7 @@ impl<'a> Destinations<'a> {
     #[inline(always)] // Part of the loop of `number`.
     fn number_by_bounds(
         &self,
-        block: &Block,
+        block: &NumberedRows,
         apart: &[usize],
         values: &mut [i64],
         rows: &mut [isize],

@@ -47,7 +47,7 @@ pub(crate) struct RunsOutputs<'o> {
 }
 
 /// One part of a run: the destination's rows that it alone writes, or its stretch of another axis.
-struct Part<'p, 'a> {
+struct RunsPart<'p, 'a> {
     index: DynView<'a>,
     src: DynView<'p>,
     outputs: Vec<DynViewMut<'p>>,
@@ -160,7 +160,7 @@ impl<'a> Paired<'_, 'a> {
             let mut progress = crew.caller().progress(0, total);
             self.go(self.index, 0..rows[0], rows[0], &mut look, &mut progress)?;
         }
-        let whole = Part {
+        let whole = RunsPart {
             index: self.index.clone(),
             src: src.clone(),
             outputs: all,
@@ -186,12 +186,12 @@ impl<'a> Paired<'_, 'a> {
 
     fn run_part(
         &self,
-        part: Part<'_, 'a>,
+        part: RunsPart<'_, 'a>,
         size: usize,
         fold: Fold,
         progress: &mut Progress<'_>,
     ) -> Result<(), Fault> {
-        let Part {
+        let RunsPart {
             index,
             src,
             mut outputs,
@@ -224,7 +224,7 @@ impl<'a> Paired<'_, 'a> {
             return Ok(());
         }
         loop {
-            let line = Line {
+            let line = RunLine {
                 index,
                 at: taker.batch().offset(strides),
                 stride: strides[self.axis],
@@ -241,10 +241,10 @@ impl<'a> Paired<'_, 'a> {
 
     /// Goes over the runs of the destination's rows `rows`, of `size` in all, at one coordinate of
     /// the array's other axes.
-    #[inline(always)] // Part of the loop of `go`.
+    #[inline(always)] // RunsPart of the loop of `go`.
     fn go_line(
         &self,
-        line: Line<'_, '_>,
+        line: RunLine<'_, '_>,
         rows: Range<usize>,
         size: usize,
         taker: &mut impl Taker,
@@ -341,7 +341,12 @@ impl<'a> Paired<'_, 'a> {
         Ok(Some((split, threads)))
     }
 
-    fn parts<'p>(&self, whole: Part<'p, 'a>, split: Split, threads: usize) -> Vec<Part<'p, 'a>> {
+    fn parts<'p>(
+        &self,
+        whole: RunsPart<'p, 'a>,
+        split: Split,
+        threads: usize,
+    ) -> Vec<RunsPart<'p, 'a>> {
         let axis = match split {
             Split::Axis(k) => k,
             Split::Owner | Split::Updates => self.axis,
@@ -365,7 +370,7 @@ impl<'a> Paired<'_, 'a> {
 
     /// The destination's row at which part `n` of so many begins: each has about as much to do.
     fn row_cut(&self, size: usize, n: usize, parts: usize) -> usize {
-        let line = Line {
+        let line = RunLine {
             index: self.index,
             at: 0,
             stride: self.index.layout().strides()[self.axis],
@@ -389,15 +394,20 @@ impl<'a> Paired<'_, 'a> {
     }
 
     /// Cuts a part at a coordinate of an axis.
-    fn cut<'p>(&self, part: Part<'p, 'a>, k: usize, at: usize) -> (Part<'p, 'a>, Part<'p, 'a>) {
+    fn cut<'p>(
+        &self,
+        part: RunsPart<'p, 'a>,
+        k: usize,
+        at: usize,
+    ) -> (RunsPart<'p, 'a>, RunsPart<'p, 'a>) {
         let (outputs, other_outputs) = cut(part.outputs, k, at);
-        let mut low = Part {
+        let mut low = RunsPart {
             index: part.index.clone(),
             src: part.src.clone(),
             outputs,
             rows: part.rows.clone(),
         };
-        let mut high = Part {
+        let mut high = RunsPart {
             outputs: other_outputs,
             ..part
         };
@@ -437,7 +447,7 @@ fn told(taker: &mut impl Taker, progress: &mut Progress<'_>) -> Result<(), Fault
 
 /// The values of the array at one coordinate of its other axes.
 #[derive(Clone, Copy)]
-struct Line<'l, 'a> {
+struct RunLine<'l, 'a> {
     index: &'l DynView<'a>,
     /// Byte offset of the first, and from one to the next.
     at: isize,
@@ -445,7 +455,7 @@ struct Line<'l, 'a> {
     count: usize,
 }
 
-impl Line<'_, '_> {
+impl RunLine<'_, '_> {
     fn read(self, from: usize, to: &mut [i64]) -> Result<(), OutOfBounds> {
         let at = self.at + from.cast_signed() * self.stride;
         match self.index.read_integers(at, self.stride, to) {
