@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 // The command `strew`, which the extension links without the feature `io`, is 0.8 MB of it.
-const WHEEL_LIMIT: u64 = 5_650_000;
+const WHEEL_LIMIT: u64 = 5_730_000;
 // Without the feature `io`, which reads Parquet, Arrow and CSV, the tool has at most 20 MB; CI does
 // not link it a second time.
 const BINARY_LIMIT: u64 = 32_500_000;

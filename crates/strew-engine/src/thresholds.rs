@@ -2,7 +2,7 @@
 //!
 //! Sizes are in bytes and written in those of `runtime/machine.rs`, unless a comment says what is
 //! counted. Numbers that decide how statistics are shared out stand in `plan/division.rs`, and
-//! those of samples and buffers where they are used.
+//! those of buffers where they are used.
 
 use strew_kernel::runtime::machine::{L1, L2, L3, PAGE, WAKE};
 
@@ -182,10 +182,11 @@ pub(crate) const AXIS_LINE: usize = 64;
 /// prefetching brings in the rest of the row as well, so every thread reads all of the source.
 pub(crate) const PIECE_OF_ROW: usize = PAGE;
 
-/// Minimum bytes of a row for which a part that reads the whole index gets its time back,
+/// Minimum bytes of a row for which a part that reads the whole index gets its time back.
 pub(crate) const OWNED_ROW: usize = 32;
 
-/// unless the destination has this many bytes, so that most of its updates miss a core's caches.
+/// Minimum bytes of a destination for which it gets its time back with shorter rows, too: most
+/// updates miss a core's caches.
 pub(crate) const OWNED_TABLE: usize = L2;
 
 /// Values of the sample of an index that says whether it ascends.

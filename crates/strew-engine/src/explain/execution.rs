@@ -16,7 +16,7 @@ use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::Machine;
 
 impl Execution {
-    /// The same, with what it moves: a run does without.
+    /// This, with what it moves: a run does without.
     pub(crate) fn with_traffic(mut self, space: &Space<'_>, around: Around) -> Self {
         self.traffic = Some(self.traffic_of(space, around));
         self
@@ -44,7 +44,7 @@ impl Execution {
         words::of(self.strategy, self.reason, self.traffic(), machine)
     }
 
-    /// The same in words.
+    /// How the run is shared out, in words.
     pub(crate) fn sharing(&self) -> String {
         match self.split {
             None if self.strategy == Strategy::ReplaceSlice && self.threads() > 1 => {
@@ -118,7 +118,7 @@ impl Execution {
             .saturating_add(tables)
     }
 
-    /// The same as names and values, for programs.
+    /// What was chosen as names and values, for programs.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let combine = match self.request.combine {

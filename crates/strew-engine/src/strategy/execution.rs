@@ -49,7 +49,7 @@ pub struct RunCounts {
 }
 
 impl Execution {
-    /// One of the strategies that need no walk.
+    /// A run on one thread into cells as they are; the caller sets what else it has chosen.
     pub(crate) fn of(
         strategy: Strategy,
         reason: Reason,

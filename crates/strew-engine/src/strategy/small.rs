@@ -19,7 +19,7 @@ pub(crate) const HOW: &str = "joins the updates at once";
 /// Why it is chosen.
 pub(crate) const REASON: &str = "a few elements join before a walk could be prepared";
 
-// The message of `obstacle_to_small` says so.
+// The message of `obstacle` says so.
 const _: () = assert!(MOST_UPDATES == 256);
 
 /// Why the updates cannot join at once on the stack, if so.

@@ -153,7 +153,7 @@ fn arg_of<V: Ranked, R: RowNumber, const MAX: bool>(
     let places = made.as_mut_slice();
     places.fill(NOWHERE);
     let far = is_far(&best) && are_scattered(rows);
-    let often = job.size.saturating_mul(OFTEN) >= rows.len();
+    let often = job.size.saturating_mul(CHANGES_OFTEN) >= rows.len();
     for (number, (rows, values)) in rows.chunks(CHUNK).zip(values.chunks(CHUNK)).enumerate() {
         let first = number * CHUNK;
         let join = match (far, often) {
@@ -187,7 +187,7 @@ fn arg_of<V: Ranked, R: RowNumber, const MAX: bool>(
 
 /// Values for each group, on average, of which a third or more are better than those before: no
 /// jump is foreseen.
-const OFTEN: usize = 8;
+const CHANGES_OFTEN: usize = 8;
 
 /// Joins some values to the best ones of their groups. False if a row is that of no group.
 fn some<V: Ranked, R: RowNumber, const MAX: bool, const FAR: bool, const OFTEN: bool>(

@@ -172,7 +172,7 @@ fn see<V: Copy>(
 }
 
 /// Values that are passed over at once if they are of the group of the value before.
-const SOME: usize = 16;
+const NEIGHBOURS: usize = 16;
 
 /// [`see`], of groups that lie one after the other.
 fn see_by_group<V: Copy, R: RowNumber>(
@@ -184,7 +184,7 @@ fn see_by_group<V: Copy, R: RowNumber>(
 ) -> bool {
     let mut all_there = true;
     let mut before = None;
-    for (rows, values) in rows.chunks(SOME).zip(values.chunks(SOME)) {
+    for (rows, values) in rows.chunks(NEIGHBOURS).zip(values.chunks(NEIGHBOURS)) {
         if before.is_none_or(|before| !are_of_one(rows, before)) {
             let pairs = (rows.iter().map(|row| row.place())).zip(values.iter().copied());
             all_there &= see(pairs, cells, seen, left);

@@ -21,7 +21,9 @@
 //! | `nth` | nth, shift, cumcount |
 //! | `softmax` | softmax, logsumexp |
 //!
-//! A new one is a variant of [`Statistic`] and a file here; the compiler then names this one.
+//! A new one is a variant of [`Statistic`] and a file here. The compiler then names
+//! [`Statistic::facts`]. A record needs a place in `with_fold`, too, and a loop of its own one in
+//! `of_single_values`.
 //! [`group_stats`](crate::group_stats) has the passes over values of any kind; the loops here give
 //! their bits.
 
@@ -154,8 +156,8 @@ impl Statistic {
         }
     }
 
-    /// Calls a function with the record of a statistic, if it has one. Those with parameters share
-    /// one.
+    /// Calls a function with the record of a statistic, if it has one. `Std` and `Sem` have that of
+    /// `Var`.
     pub(crate) fn with_fold<T: Value, W: WithFold<T>>(self, with: W) -> Option<W::Made> {
         Some(match self {
             Self::Sum => with.with::<sum::Sum>(),

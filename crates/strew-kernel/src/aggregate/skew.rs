@@ -21,7 +21,7 @@ pub(crate) const KURT: Facts = Facts {
     ..SKEW
 };
 
-/// Mean and the powers up to the fourth: skew and kurt. Of complex numbers the real parts.
+/// Mean and the powers up to the fourth: skew and kurt.
 pub(crate) struct Powers;
 
 impl<T: Value> Fold<T> for Powers {

@@ -19,7 +19,7 @@ pub(crate) const LOG_SUM_EXP: Facts = Facts {
     ..SOFTMAX
 };
 
-/// The largest value, and the sum of the exponentials without it.
+/// The largest value, and the sum of the exponentials of the differences from it.
 pub(crate) fn exponentials<T: Value>(values: &[T]) -> (f64, f64) {
     let all = || values.iter().map(|value| value.complex().re);
     let most = all().fold(f64::NEG_INFINITY, |most, value| {

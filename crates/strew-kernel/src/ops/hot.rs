@@ -14,6 +14,9 @@
 //! | rows of float32 by group | W2a, W2d, W6: AVX2 takes 1.07 to 1.10 of the time of AVX-512 (AMD Zen 5) |
 //! | assignment of elements of every size | W4, W5, W9-nd, P7, P18; gathers |
 //!
+//! Rows of 2 to 31 elements, and extremes that seldom change, have lists of their own in
+//! `update/dispatch.rs`.
+//!
 //! Signed and unsigned integers share the loops of sums, products, differences and assignment: the
 //! bits are the same.
 

@@ -26,7 +26,7 @@ pub enum RowSlice<'r> {
 }
 
 impl<'r> RowSlice<'r> {
-    /// RowNumber numbers of an index, if they are stored one after the other.
+    /// Row numbers of an index, if they are stored one after the other.
     #[must_use]
     pub fn of_index(index: &DynView<'r>) -> Option<Self> {
         match index.dtype() {
@@ -36,7 +36,7 @@ impl<'r> RowSlice<'r> {
         }
     }
 
-    /// RowNumber numbers that a plan has, if they have 32 bits.
+    /// Row numbers that a plan has, if they have 32 bits.
     #[must_use]
     pub fn of_plan(numbers: &'r RowIds) -> Option<Self> {
         match numbers {
@@ -121,7 +121,7 @@ pub struct Job<'j> {
     pub size: usize,
     /// What a group without values has: one element of the results' type.
     pub fill: &'j DynTensor,
-    /// RowSlice that are those of no group are left out. Otherwise the results are of no use.
+    /// Rows that are those of no group are left out. Otherwise the results are of no use.
     pub leaves_out: bool,
     /// Told of the values that have been handled; false: stop, the results are of no use.
     pub step: &'j (dyn Fn(usize) -> bool + Sync),
@@ -306,7 +306,7 @@ pub(crate) fn finish<S: Copy, T: Element>(
     Ok(Made::Results(made.into_dyn()))
 }
 
-/// Whether one of the values is NaN, of types that have loops.
+/// Whether one of the values is NaN, of types that have loops. False if there are gaps between them.
 #[must_use]
 pub fn has_nan(values: &DynView<'_>) -> bool {
     fn any<T: Copy>(values: Option<&[T]>, is_nan: impl Fn(T) -> bool) -> bool {

@@ -241,7 +241,7 @@ impl<'a> Paired<'_, 'a> {
 
     /// Goes over the runs of the destination's rows `rows`, of `size` in all, at one coordinate of
     /// the array's other axes.
-    #[inline(always)] // RunsPart of the loop of `go`.
+    #[inline(always)] // Part of the loop of `go`.
     fn go_line(
         &self,
         line: RunLine<'_, '_>,
