@@ -15,10 +15,10 @@ import torch
 
 from .._native.errors import Problem
 from .._strew import _aggregate, _groups, _per_value
-from .along import Along
+from .along import Along, Groups
 from .arithmetic import exp, log, signed, sqrt
 from .exact import fold_exactly
-from .fold import Grouping, Reduction, fold, fold_spread, updates_along
+from .fold import Reduction, fold, fold_spread, updates_along
 from .operators import refusal
 from .order import OF_COMPLEX, STATISTICS, Lines
 
@@ -29,33 +29,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
-
-
-class Groups:
-    """The group of each value along an axis; `size` stands for none."""
-
-    def __init__(self, rows: Tensor, size: int) -> None:
-        self.rows, self.size = rows, size
-
-    def __len__(self) -> int:
-        return self.rows.numel()
-
-    @cached_property
-    def every(self) -> Grouping:
-        """The grouping with one more group, of the values in none."""
-        return Grouping.of_index(self.rows, self.size + 1)
-
-    @cached_property
-    def grouping(self) -> Grouping:
-        every = self.every
-        return Grouping(every.order, every.starts[: self.size], every.ends[: self.size])
-
-    def members(self) -> tuple[Tensor, Tensor]:
-        """Where each group begins among the positions of the values, and these positions."""
-        of = self.grouping
-        starts = torch.cat([of.starts, of.ends[-1:]]) if self.size else of.starts.new_zeros(1)
-        assert of.order is not None
-        return starts, of.order[: int(starts[-1])]
 
 
 def run(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from .aggregate import Groups
+    from .along import Groups
 
     #: Results of groups or of values, and which of them are none.
     Found = tuple[Tensor, Tensor | None]
