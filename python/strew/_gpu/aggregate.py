@@ -18,7 +18,7 @@ from .._strew import _aggregate, _groups, _per_value
 from .along import Along, Groups
 from .arithmetic import exp, log, signed, sqrt
 from .exact import fold_exactly
-from .fold import Reduction, fold, fold_spread, updates_along
+from .fold import Reduction, fold, fold_spread, scan, updates_along
 from .operators import refusal
 from .order import OF_COMPLEX, STATISTICS, Lines
 
@@ -303,6 +303,10 @@ def _arg(kind: str) -> Callable[[_Values], Tensor]:
     return statistic
 
 
+def _running(values: _Values, product: bool) -> Tensor:
+    return scan(values.wide, values.dim, values.groups.grouping, product, values.skips)
+
+
 def _exponentials(values: _Values) -> tuple[Tensor, Tensor, Tensor]:
     """The largest value of each group, and the exponentials without it, of values and summed."""
     wide = values.wide.to(torch.float64)
@@ -348,6 +352,8 @@ _STATISTICS: dict[str, Callable[[_Values], Tensor]] = {
     "allnan": lambda values: values.fold(values.nan, Reduction("prod"), True),
     "argmin": _arg("min"),
     "argmax": _arg("max"),
+    "cumsum": lambda values: _running(values, product=False),
+    "cumprod": lambda values: _running(values, product=True),
     "softmax": _softmax,
     "logsumexp": _logsumexp,
 }

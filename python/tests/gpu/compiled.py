@@ -81,6 +81,12 @@ def spread():
     return kernels.fold_spread, signature, constants, warps
 
 
+def scan(dtype, **of):
+    _, signature, constants, warps = products(dtype)
+    constants = {"PROD": False, "COMPLEX": False, "SKIP": False, "BLOCK": constants["BLOCK"]}
+    return kernels.scan, signature, constants | of, warps
+
+
 VARIANTS = {
     "fold sum fp32 rows": fold("fp32", "sum", 256),
     "fold sum fp32 elements": fold("fp32", "sum", 1),
@@ -97,6 +103,8 @@ VARIANTS = {
     "fold segments fp32 rows": fold("fp32", "strict_max", 64, ARG=True, FIRST=True, ORDERED=False),
     "fold_products fp32": products("fp32"),
     "fold_spread fp64": spread(),
+    "scan sum fp64": scan("fp64", SKIP=True),
+    "scan prod complex128": scan("fp64", PROD=True, COMPLEX=True, SKIP=True),
     "add_planes fp32": planes("fp32"),
     "add_planes fp64": planes("fp64"),
     "finish fp16": finish("fp16"),
