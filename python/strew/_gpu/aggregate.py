@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 _UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 
 
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def run(
     groups: Groups, src: Tensor, names: Sequence[str], dim: Any, options: dict[str, Any] | None
 ) -> tuple[Tensor, ...]:
-    """The results of `names`; as `_aggregate` on the CPU."""
+    """The results of `names`; as `_aggregate` on the CPU.
+
+    `torch.compile` leaves it as it is: fused operators have other bits.
+    """
     _check(groups, src, names, dim, options)
     given = options or {}
     for name in names:
@@ -194,7 +198,10 @@ def _exact(values: _Values, mean: bool) -> Tensor:
 
 
 def _prod(values: _Values) -> Tensor:
-    return values.fold(values.without_nan(1), Reduction("prod"), 1)
+    # A product with 1 changes zeros of complex numbers.
+    skips = values.skips and values.src.is_complex()
+    given = values.wide if skips else values.without_nan(1)
+    return values.fold(given, Reduction("prod", skips_nan=skips), 1)
 
 
 def _sumsq(values: _Values) -> Tensor:

@@ -89,6 +89,8 @@ def fold_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Redu
     imaginary = src._replace(values=src.values[..., 1])
     pairs = zip(_steps(src, grouping), _steps(imaginary, grouping), strict=True)
     for (_, take, x_re), (_, _, x_im) in pairs:
+        if reduction.skips_nan:
+            take = take & (x_re == x_re) & (x_im == x_im)
         joined_re = re * x_re - im * x_im
         joined_im = re * x_im + im * x_re
         re, im = torch.where(take, joined_re, re), torch.where(take, joined_im, im)

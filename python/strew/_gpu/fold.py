@@ -58,6 +58,8 @@ class Reduction(NamedTuple):
     zero_if_start: bool = False
     #: Whether the first update that is no NaN wins in any case; without one a cell stays.
     first: bool = False
+    #: Of products of complex numbers: whether NaN is left out.
+    skips_nan: bool = False
 
 
 class Grouping:
@@ -301,6 +303,7 @@ def _by_column(
 
 def _launch_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Reduction) -> None:
     constants = {"FROM_CELL": reduction.from_cell, "ORDERED": grouping.order is not None}
+    constants["SKIP"] = reduction.skips_nan
     _by_column(kernels.fold_products, out, src, grouping, **constants)
 
 

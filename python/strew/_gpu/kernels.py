@@ -185,9 +185,12 @@ def fold(
 @triton.jit
 def fold_products(
     src, order, starts, ends, out, cells, columns, inner, src_row, src_outer, src_inner,
-    FROM_CELL: tl.constexpr, ORDERED: tl.constexpr, BLOCK: tl.constexpr,
+    FROM_CELL: tl.constexpr, ORDERED: tl.constexpr, SKIP: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Products of complex numbers, whose parts lie side by side. Strides count parts."""
+    """Products of complex numbers, whose parts lie side by side. Strides count parts.
+
+    SKIP: NaN is left out.
+    """
     element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     cell, column = element // columns, element % columns
     lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
@@ -209,6 +212,8 @@ def fold_products(
         x = src + at * src_row + along
         x_re = tl.load(x, mask=take, other=1)
         x_im = tl.load(x + 1, mask=take, other=0)
+        if SKIP:
+            take = take & (x_re == x_re) & (x_im == x_im)
         joined_re = re * x_re - im * x_im
         joined_im = re * x_im + im * x_re
         re = tl.where(take, joined_re, re)

@@ -71,7 +71,7 @@ def finish(dtype):
 
 def products(dtype):
     signature = {"src": f"*{dtype}", **LISTS, "out": f"*{dtype}", **SIZES}
-    constants = {"FROM_CELL": False, "ORDERED": True, "BLOCK": 128}
+    constants = {"FROM_CELL": False, "ORDERED": True, "SKIP": True, "BLOCK": 128}
     return kernels.fold_products, signature, constants, 4
 
 

@@ -69,6 +69,15 @@ def test_order_statistics(dtype, options):
                 check(lambda s, n, r=name, o=given: strew.aggregate(s, n, r, **o), src, index)
 
 
+def test_products_of_complex_numbers_without_nan():
+    parts = torch.tensor([0.0, -0.0, 1.0, -2.0, torch.inf], dtype=torch.float64)
+    src = torch.complex(*torch.cartesian_prod(parts, parts).unbind(1))
+    src = torch.cartesian_prod(src, src, torch.tensor([complex(torch.nan, 1)], dtype=src.dtype)).T
+    index = torch.zeros(3, dtype=torch.int64)
+    for name in ("prod", "cumprod"):
+        check(lambda s, n, r=name: strew.aggregate(s, n, r, skipna=True), src, index)
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (4, 0)], ids=str)
 @pytest.mark.parametrize("size", [0, 3])
 def test_without_values(shape, size):
