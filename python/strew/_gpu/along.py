@@ -52,13 +52,15 @@ class Groups:
 def of_plan(plan: Plan, device: torch.device) -> Groups:
     """The groups of a plan on a device, which are kept."""
     key = id(plan), str(device)
-    if key not in _plans:
+    found = _plans.get(key)
+    if found is None:
         rows = plan.gather(np.arange(1, plan.size + 1)) - 1
         rows = torch.as_tensor(np.where(rows < 0, plan.size, rows)).to(device)
+        found = plan, Groups(rows, plan.size, plan.size - (plan.dropped == 0))
         while len(_plans) >= _PLANS:
-            del _plans[next(iter(_plans))]
-        _plans[key] = plan, Groups(rows, plan.size, plan.size - (plan.dropped == 0))
-    return _plans[key][1]
+            _plans.pop(next(iter(_plans)), None)
+        _plans[key] = found
+    return found[1]
 
 
 def kept(index: Tensor) -> Groups | None:
@@ -70,7 +72,7 @@ def kept(index: Tensor) -> Groups | None:
     if not _plans or index.numel() == 0:
         return None
     memory = index.untyped_storage().data_ptr()
-    for _, groups in _plans.values():
+    for _, groups in list(_plans.values()):
         if groups.rows.untyped_storage().data_ptr() == memory:
             return groups
     return None

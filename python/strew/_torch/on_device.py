@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from .._arrays.dispatch import unwrapped
 from .._native.errors import Problem
 from .._strew import Plan
 from . import own
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 def groups(src: Tensor, index: Any, size: Any, mode: Any, ignore_index: Any) -> Any:
     """The groups that an index on the same device names."""
-    aggregate = on_device().aggregate()
     if not isinstance(index, torch.Tensor) or index.device != src.device:
         where = str(index.device) if isinstance(index, torch.Tensor) else type(index).__name__
         raise Problem(TypeError, "aggregate", "index", where).saying(
@@ -35,16 +35,25 @@ def groups(src: Tensor, index: Any, size: Any, mode: Any, ignore_index: Any) -> 
     if not checked or index.dtype == torch.bool or mode not in ("error", "wrap", "drop", "clip"):
         # They are wrong: the plan raises its error.
         Plan(index.cpu(), size, mode=mode, ignore_index=ignore_index)
+    if not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active():
+        # What is made of an index has no derivative, and outlives the transforms.
+        with torch._C._DisableFuncTorch():
+            return _groups(unwrapped(index), size, mode, ignore_index)
+    return _groups(index, size, mode, ignore_index)
+
+
+def _groups(index: Tensor, size: Any, mode: Any, ignore_index: Any) -> Any:
     count = own._size(index, ignore_index) if size is None else int(size)
-    groups = on_device().kept(index)
-    if groups is not None and groups.size == count and mode == "drop" and ignore_index is None:
-        return groups
+    if mode == "drop" and ignore_index is None and is_plain_on_device((index,)):
+        groups = on_device().kept(index)
+        if groups is not None and groups.size == count:
+            return groups
     try:
         rows = own._resolve(index, count, mode, ignore_index)
     except IndexError:
         Plan(index.cpu(), size, mode=mode, ignore_index=ignore_index)
         raise
-    return aggregate.Groups(rows, count)
+    return on_device().aggregate().Groups(rows, count)
 
 
 def check_lines(src: Tensor, index: Any) -> None:
