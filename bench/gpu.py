@@ -159,6 +159,8 @@ def benchmark(smaller: int) -> None:
     row("W2d the same, maximum", uniform, cells, 64, "amax")
     row("W6 the same, product", uniform, cells, 64, "prod")
     row("one hot row", torch.where(torch.rand(rows) < 0.5, 7, uniform), cells, 64)
+    for dim in range(3):
+        elements(dim, smaller)
     backward(uniform, cells)
     assignment(10**6 // smaller)
 
@@ -188,6 +190,22 @@ def row(name: str, index: torch.Tensor, size: int, columns: int, reduce: str = "
     exact = (lambda: ours(True)) if reduce == "sum" else None
     runs = [lambda: plan.scatter(src, reduce, out=out), ours, exact, theirs]
     line(name, [*runs, deterministic(theirs)])
+
+
+def elements(dim: int, smaller: int) -> None:
+    """Sums with an index for each element."""
+    shape = (64, 512, 1024 // smaller)
+    src, out = (torch.randn(shape, device="cuda") for _ in range(2))
+    index = torch.randint(0, shape[dim], shape, device="cuda")
+
+    def ours(exact: bool = False) -> object:
+        return strew.torch.scatter_add(out, dim, index, src, exact=exact)
+
+    def theirs() -> object:
+        return out.scatter_add(dim, index, src)
+
+    name = f"W3{'abc'[dim]} elements along axis {dim}"
+    line(name, [None, ours, lambda: ours(True), theirs, deterministic(theirs)])
 
 
 def backward(index: torch.Tensor, size: int) -> None:

@@ -96,11 +96,15 @@ def without_transform(index: Any) -> Any:
         return index
     if is_of_batch(index) or torch.is_floating_point(index):
         return index
-    functorch = torch._C._functorch
-    plain: Any = index
-    while functorch.is_functorch_wrapped_tensor(plain):
-        plain = functorch.get_unwrapped(plain)
-    return numpy.from_dlpack(plain)
+    return numpy.from_dlpack(unwrapped(index))
+
+
+def unwrapped(tensor: Any) -> Any:
+    """What the transforms of `torch.func` have wrapped."""
+    functorch = sys.modules["torch"]._C._functorch
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = functorch.get_unwrapped(tensor)
+    return tensor
 
 
 def is_of_batch(value: Any) -> bool:

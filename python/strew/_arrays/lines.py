@@ -17,7 +17,7 @@ _Array: TypeAlias = np.ndarray[Any, Any]
 def plan_as_index(plan: Plan, beside: Any = None) -> Any:
     """The row of each of a plan's updates; -1 for those that it drops.
 
-    A NumPy array; beside a tensor on a GPU a tensor there.
+    A NumPy array. Beside a tensor on a GPU a tensor there, with `plan.size` in place of -1.
     """
     if operators := device_operators(beside):
         return operators.on_device.rows_of_plan(plan, beside.device)

@@ -14,12 +14,13 @@ import numpy as np
 import torch
 
 from .._native.errors import Problem
-from .._strew import _aggregate, _groups
-from .along import Along
-from .arithmetic import signed, sqrt
+from .._strew import _aggregate, _groups, _per_value
+from .along import Along, Groups
+from .arithmetic import exp, log, signed, sqrt
 from .exact import fold_exactly
-from .fold import Grouping, Reduction, fold, fold_spread, updates_along
+from .fold import Reduction, fold, fold_spread, scan, updates_along
 from .operators import refusal
+from .order import OF_COMPLEX, STATISTICS, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,40 +31,21 @@ if TYPE_CHECKING:
 _UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 
 
-class Groups:
-    """The group of each value along an axis; `size` stands for none."""
-
-    def __init__(self, rows: Tensor, size: int) -> None:
-        self.rows, self.size = rows, size
-
-    def __len__(self) -> int:
-        return self.rows.numel()
-
-    @cached_property
-    def grouping(self) -> Grouping:
-        every = Grouping.of_index(self.rows, self.size + 1)
-        return Grouping(every.order, every.starts[: self.size], every.ends[: self.size])
-
-    def members(self) -> tuple[Tensor, Tensor]:
-        """Where each group begins among the positions of the values, and these positions."""
-        of = self.grouping
-        starts = torch.cat([of.starts, of.ends[-1:]]) if self.size else of.starts.new_zeros(1)
-        assert of.order is not None
-        return starts, of.order[: int(starts[-1])]
-
-
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def run(
     groups: Groups, src: Tensor, names: Sequence[str], dim: Any, options: dict[str, Any] | None
 ) -> tuple[Tensor, ...]:
-    """The results of `names`; as `_aggregate` on the CPU."""
+    """The results of `names`; as `_aggregate` on the CPU.
+
+    `torch.compile` leaves it as it is: fused operators have other bits.
+    """
     _check(groups, src, names, dim, options)
     given = options or {}
-    known: dict[str, Callable[[_Values], Tensor]] = _STATISTICS
     for name in names:
-        if name not in known:
+        if name not in _STATISTICS and name not in STATISTICS:
             raise refusal(f"aggregate: {name}")
     values = _Values(groups, src, dim % src.dim(), given)
-    return tuple(values.result(name, known[name], options) for name in names)
+    return tuple(values.result(name, options) for name in names)
 
 
 def _check(groups: Groups, src: Tensor, names: Sequence[str], dim: Any, options: Any) -> None:
@@ -117,6 +99,10 @@ class _Values:
         fold(out, updates_along(values, self.dim), self.groups.grouping, reduction)
         return out
 
+    def of_groups(self, cells: Tensor) -> Tensor:
+        """The cell of each value; any for values in no group."""
+        return cells.index_select(self.dim, self.groups.rows.clamp(max=self.groups.size - 1))
+
     @cached_property
     def counts(self) -> Tensor:
         """How many values each group has that are not left out."""
@@ -131,26 +117,50 @@ class _Values:
         """How many values are not NaN."""
         return self.fold((~self.nan).to(torch.int64), Reduction("sum"))
 
-    def result(
-        self, name: str, statistic: Callable[[_Values], Tensor], options: dict[str, Any] | None
-    ) -> Tensor:
+    @cached_property
+    def lines(self) -> Lines:
+        return Lines(self.groups, self.src, self.dim, self.skips, self.counts)
+
+    def result(self, name: str, options: dict[str, Any] | None) -> Tensor:
         """A statistic, in its dtype, with fill values."""
-        empty = _of_empty_group(name, self.src.dtype, options)
-        least = max(int(self.options.get("min_count", 1)), 1)
+        empty = _without_values(name, torch.zeros(1, dtype=self.src.dtype), 0, options)
+        if self.src.numel() == 0 or self.groups.size == 0:
+            # There is nothing but fill values.
+            stand_in = torch.zeros(self.src.shape, dtype=self.src.dtype)
+            every = _without_values(name, stand_in, self.dim, options, self.groups.size)
+            return every.to(self.src.device)
+        fill = empty.reshape(-1)[0].to(self.src.device)
+        least = int(self.options.get("min_count", 1))
+        few = self.counts < max(least, 1)
         if name in ("var", "std", "sem"):
-            none = (self.counts < least) | (self.counts.to(torch.float64) <= self.ddof)
+            few = few | (self.counts.to(torch.float64) <= self.ddof)
+        together = {**STATISTICS, **OF_COMPLEX} if self.src.is_complex() else STATISTICS
+        if name in together:
+            found, none = together[name](self.lines, self.options)
+            more = empty.dim() - 1 if name != "quantile" else 1 - empty.dim()
+            found = self.lines.back(found, more)
+            none = None if none is None else self.lines.back(none, more)
         else:
-            none = self.counts < least
-        found = _narrowed(statistic(self), empty.dtype)
-        if name in ("argmin", "argmax"):
-            none = none | (found < 0)
-        fill = empty.reshape(()).to(found.device)
+            found = _STATISTICS[name](self)
+            none = found < 0 if name in ("argmin", "argmax") else None
+            none = self.nan if name == "softmax" and self.skips else none
+        if name in _PER_VALUE:
+            few = self.lines.back(self.lines.spread(self.counts < least), 0)
+        elif name in ("topk", "argtopk"):
+            few = few.unsqueeze(self.dim + 1)
+        none = few if none is None else few | none
+        found = _narrowed(found, fill.dtype)
         return torch.where(none, signed(fill), signed(found)).view(found.dtype)
 
 
-def _of_empty_group(name: str, dtype: torch.dtype, options: Any) -> Tensor:
-    groups = _groups(np.zeros(0, np.int64), 1, "error", None)
-    made: Tensor = _aggregate(groups, torch.zeros(0, dtype=dtype), [name], 0, options)[0]
+#: Statistics with a result for each value.
+_PER_VALUE = frozenset(_per_value())
+
+
+def _without_values(name: str, src: Tensor, dim: int, options: Any, size: int = 1) -> Tensor:
+    """The results of the CPU's engine where no value is in a group."""
+    groups = _groups(np.full(src.shape[dim], -1), size, "drop", None)
+    made: Tensor = _aggregate(groups, src, [name], dim, options)[0]
     return made
 
 
@@ -188,7 +198,10 @@ def _exact(values: _Values, mean: bool) -> Tensor:
 
 
 def _prod(values: _Values) -> Tensor:
-    return values.fold(values.without_nan(1), Reduction("prod"), 1)
+    # A product with 1 changes zeros of complex numbers.
+    skips = values.skips and values.src.is_complex()
+    given = values.wide if skips else values.without_nan(1)
+    return values.fold(given, Reduction("prod", skips_nan=skips), 1)
 
 
 def _sumsq(values: _Values) -> Tensor:
@@ -297,6 +310,30 @@ def _arg(kind: str) -> Callable[[_Values], Tensor]:
     return statistic
 
 
+def _running(values: _Values, product: bool) -> Tensor:
+    return scan(values.wide, values.dim, values.groups.grouping, product, values.skips)
+
+
+def _exponentials(values: _Values) -> tuple[Tensor, Tensor, Tensor]:
+    """The largest value of each group, and the exponentials without it, of values and summed."""
+    wide = values.wide.to(torch.float64)
+    counted = torch.where(values.nan, -torch.inf, wide) if values.skips else wide
+    most = values.fold(counted, Reduction("max"), -torch.inf)
+    found = exp(wide - values.of_groups(most))
+    found = torch.where(values.nan, 0, found) if values.skips else found
+    return most, found, values.fold(found, Reduction("sum"))
+
+
+def _softmax(values: _Values) -> Tensor:
+    _, found, sums = _exponentials(values)
+    return found / values.of_groups(sums)
+
+
+def _logsumexp(values: _Values) -> Tensor:
+    most, _, sums = _exponentials(values)
+    return torch.where(most.isinf(), most, log(sums) + most)
+
+
 def _any_nan(values: _Values) -> Tensor:
     nan = torch.zeros_like(values.nan) if values.skips else values.nan
     return values.fold(nan, Reduction("sum"), False)
@@ -322,6 +359,10 @@ _STATISTICS: dict[str, Callable[[_Values], Tensor]] = {
     "allnan": lambda values: values.fold(values.nan, Reduction("prod"), True),
     "argmin": _arg("min"),
     "argmax": _arg("max"),
+    "cumsum": lambda values: _running(values, product=False),
+    "cumprod": lambda values: _running(values, product=True),
+    "softmax": _softmax,
+    "logsumexp": _logsumexp,
 }
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from .arithmetic import signed
@@ -16,7 +17,70 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from .._strew import Plan
     from .fold import Reduction, Updates
+
+
+class Groups:
+    """The group of each value along an axis; `size` stands for none."""
+
+    def __init__(self, rows: Tensor, size: int, most: int | None = None) -> None:
+        #: `most` is what no row is above.
+        self.rows, self.size, self.most = rows, size, size if most is None else most
+
+    def __len__(self) -> int:
+        return self.rows.numel()
+
+    @cached_property
+    def every(self) -> Grouping:
+        """The grouping with one more group, of the values in none."""
+        return Grouping.of_index(self.rows, self.size + 1)
+
+    @cached_property
+    def grouping(self) -> Grouping:
+        every = self.every
+        return Grouping(every.order, every.starts[: self.size], every.ends[: self.size])
+
+    def members(self) -> tuple[Tensor, Tensor]:
+        """Where each group begins among the positions of the values, and these positions."""
+        of = self.grouping
+        starts = torch.cat([of.starts, of.ends[-1:]]) if self.size else of.starts.new_zeros(1)
+        assert of.order is not None
+        return starts, of.order[: int(starts[-1])]
+
+
+def of_plan(plan: Plan, device: torch.device) -> Groups:
+    """The groups of a plan on a device, which are kept."""
+    key = id(plan), str(device)
+    found = _plans.get(key)
+    if found is None:
+        rows = plan.gather(np.arange(1, plan.size + 1)) - 1
+        rows = torch.as_tensor(np.where(rows < 0, plan.size, rows)).to(device)
+        found = plan, Groups(rows, plan.size, plan.size - (plan.dropped == 0))
+        while len(_plans) >= _PLANS:
+            _plans.pop(next(iter(_plans)), None)
+        _plans[key] = found
+    return found[1]
+
+
+def kept(index: Tensor) -> Groups | None:
+    """The groups of a plan, if the index is its rows on a device, perhaps repeated.
+
+    Only `of_plan` gives these rows away, and nothing writes to them: such an index is in its range,
+    and its order is known.
+    """
+    if not _plans or index.numel() == 0:
+        return None
+    memory = index.untyped_storage().data_ptr()
+    for _, groups in list(_plans.values()):
+        if groups.rows.untyped_storage().data_ptr() == memory:
+            return groups
+    return None
+
+
+#: The groups of a plan on a device, by the plan's identity, which lasts as long as it is kept here.
+_plans: dict[tuple[int, str], tuple[Plan, Groups]] = {}
+_PLANS = 8
 
 
 class Along:
@@ -70,6 +134,12 @@ class Along:
 
     @cached_property
     def grouping(self) -> Grouping:
+        groups = kept(self.numbers)
+        if groups is not None and len(groups) == self.numbers.numel():
+            if self.size == groups.size:
+                return groups.grouping
+            if self.size == groups.size + 1:
+                return groups.every
         make = Grouping.of_sorted if self.ascends else Grouping.of_index
         return make(self.numbers, self.size)
 

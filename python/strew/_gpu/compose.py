@@ -89,6 +89,8 @@ def fold_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Redu
     imaginary = src._replace(values=src.values[..., 1])
     pairs = zip(_steps(src, grouping), _steps(imaginary, grouping), strict=True)
     for (_, take, x_re), (_, _, x_im) in pairs:
+        if reduction.skips_nan:
+            take = take & (x_re == x_re) & (x_im == x_im)
         joined_re = re * x_re - im * x_im
         joined_im = re * x_im + im * x_re
         re, im = torch.where(take, joined_re, re), torch.where(take, joined_im, im)
@@ -114,6 +116,42 @@ def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) 
         count = torch.where(take, more, count)
         mean, squares = torch.where(take, moved, mean), torch.where(take, joined, squares)
     out.copy_(squares.reshape(out.shape))
+
+
+def scan(
+    out: Tensor,
+    src: Updates,
+    grouping: Grouping,
+    product: bool,
+    skips_nan: bool,
+    complexes: bool,
+) -> None:
+    """Running sums or products; `out` is contiguous, with the parts of complex numbers behind."""
+    lines = out.view(src.columns // src.inner, src.length, src.inner, -1)
+    parts = src.values.unbind(-1) if complexes else [src.values]
+    so_far = [torch.zeros_like(lines[:, :1, :, 0]) for _ in parts]
+    so_far[0] = so_far[0] + int(product)
+    begun: Any = False
+    for steps in zip(*(_steps(src._replace(values=part), grouping) for part in parts), strict=True):
+        at, inside = steps[0][:2]
+        values = [value for _, _, value in steps]
+        take = inside
+        for value in values if skips_nan else ():
+            take = take & (value == value)
+        if not product:
+            joined = [one + value for one, value in zip(so_far, values, strict=True)]
+        elif not complexes:
+            joined = [so_far[0] * values[0]]
+        else:
+            (re, im), (x_re, x_im) = so_far, values
+            joined = [re * x_re - im * x_im, re * x_im + im * x_re]
+        begun = torch.as_tensor(begun, device=out.device)
+        for part, (one, value) in enumerate(zip(joined, values, strict=True)):
+            found = torch.where(begun, one, value)
+            so_far[part] = torch.where(take, found, so_far[part])
+            some = inside.view(-1)
+            lines[:, at[some], :, part] = so_far[part][:, some]
+        begun = begun | take
 
 
 def _cells(out: Tensor, src: Updates, grouping: Grouping) -> Tensor:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from . import compose
+from .arithmetic import signed
 
 try:
     import triton
@@ -57,6 +58,8 @@ class Reduction(NamedTuple):
     zero_if_start: bool = False
     #: Whether the first update that is no NaN wins in any case; without one a cell stays.
     first: bool = False
+    #: Of products of complex numbers: whether NaN is left out.
+    skips_nan: bool = False
 
 
 class Grouping:
@@ -156,10 +159,8 @@ def fold(
         src = src._replace(values=values)
         src = _packed(src)
     elif out.is_complex():
-        values = torch.view_as_real(values.resolve_conj().resolve_neg())
-        out = torch.view_as_real(out)
-        src = src._replace(values=values, row=2 * src.row, outer_step=2 * src.outer_step)
-        src = src._replace(inner_step=2 * src.inner_step)
+        values = values.resolve_conj().resolve_neg()
+        out, src = torch.view_as_real(out), _with_parts(src._replace(values=values))
         if reduction.kind == "prod":
             by_parts = compose.fold_products if composes() else _launch_products
             by_parts(out, src, grouping, reduction)
@@ -179,6 +180,12 @@ def _packed(src: Updates) -> Updates:
     """The updates after a conversion that has packed them."""
     three = src.values  # Or four: the parts of complex numbers.
     return src._replace(row=three.stride(1), outer_step=three.stride(0), inner_step=three.stride(2))
+
+
+def _with_parts(src: Updates) -> Updates:
+    """Complex updates as pairs of parts, which strides count."""
+    src = src._replace(values=torch.view_as_real(src.values), row=2 * src.row)
+    return src._replace(outer_step=2 * src.outer_step, inner_step=2 * src.inner_step)
 
 
 def _parts(src: Updates) -> Updates:
@@ -272,9 +279,12 @@ def _launch(
     )
 
 
-def _launch_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Reduction) -> None:
+def _by_column(
+    kernel: Any, out: Tensor, src: Updates, grouping: Grouping, **constants: Any
+) -> None:
+    """Launches a kernel of which a lane has one cell and column."""
     grid = (triton.cdiv(grouping.size * src.columns, _LANES),)
-    launch(kernels.fold_products, grid, out.device)(
+    launch(kernel, grid, out.device)(
         src.values,
         grouping.starts if grouping.order is None else grouping.order,
         grouping.starts,
@@ -286,10 +296,15 @@ def _launch_products(out: Tensor, src: Updates, grouping: Grouping, reduction: R
         src.row,
         src.outer_step,
         src.inner_step,
-        FROM_CELL=reduction.from_cell,
-        ORDERED=grouping.order is not None,
         BLOCK=_LANES,
+        **constants,
     )
+
+
+def _launch_products(out: Tensor, src: Updates, grouping: Grouping, reduction: Reduction) -> None:
+    constants = {"FROM_CELL": reduction.from_cell, "ORDERED": grouping.order is not None}
+    constants["SKIP"] = reduction.skips_nan
+    _by_column(kernels.fold_products, out, src, grouping, **constants)
 
 
 def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) -> None:
@@ -298,20 +313,26 @@ def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) 
         return
     if composes():
         compose.fold_spread(out, src, grouping, skips_nan)
-        return
-    grid = (triton.cdiv(grouping.size * src.columns, _LANES),)
-    launch(kernels.fold_spread, grid, out.device)(
-        src.values,
-        grouping.order,
-        grouping.starts,
-        grouping.ends,
-        out,
-        grouping.size,
-        src.columns,
-        src.inner,
-        src.row,
-        src.outer_step,
-        src.inner_step,
-        SKIP=skips_nan,
-        BLOCK=_LANES,
-    )
+    else:
+        _by_column(kernels.fold_spread, out, src, grouping, SKIP=skips_nan)
+
+
+def scan(src: Tensor, dim: int, grouping: Grouping, product: bool, skips_nan: bool) -> Tensor:
+    """Running sums or products of values of 64 bits, or of two such parts, along an axis.
+
+    The result is 0 for values in no cell.
+    """
+    given, complexes = src.dtype, src.is_complex()
+    src = signed(src.resolve_conj().resolve_neg()).contiguous()
+    out, updates = torch.zeros_like(src), updates_along(src, dim)
+    if src.numel() == 0 or grouping.size == 0:
+        return out.view(given)
+    to = out
+    if complexes:
+        updates, to = _with_parts(updates), torch.view_as_real(out)
+    if composes():
+        compose.scan(to, updates, grouping, product, skips_nan, complexes)
+    else:
+        constants = {"PROD": product, "COMPLEX": complexes, "SKIP": skips_nan}
+        _by_column(kernels.scan, to, updates, grouping, **constants)
+    return out.view(given)

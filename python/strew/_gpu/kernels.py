@@ -185,9 +185,12 @@ def fold(
 @triton.jit
 def fold_products(
     src, order, starts, ends, out, cells, columns, inner, src_row, src_outer, src_inner,
-    FROM_CELL: tl.constexpr, ORDERED: tl.constexpr, BLOCK: tl.constexpr,
+    FROM_CELL: tl.constexpr, ORDERED: tl.constexpr, SKIP: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Products of complex numbers, whose parts lie side by side. Strides count parts."""
+    """Products of complex numbers, whose parts lie side by side. Strides count parts.
+
+    SKIP: NaN is left out.
+    """
     element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     cell, column = element // columns, element % columns
     lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
@@ -209,6 +212,8 @@ def fold_products(
         x = src + at * src_row + along
         x_re = tl.load(x, mask=take, other=1)
         x_im = tl.load(x + 1, mask=take, other=0)
+        if SKIP:
+            take = take & (x_re == x_re) & (x_im == x_im)
         joined_re = re * x_re - im * x_im
         joined_im = re * x_im + im * x_re
         re = tl.where(take, joined_re, re)
@@ -394,3 +399,49 @@ def fold_spread(
         mean = tl.where(take, moved, mean)
         squares = tl.where(take, joined, squares)
     tl.store(to, squares, mask=lo < hi)
+
+
+@triton.jit
+def scan(
+    src, order, starts, ends, out, cells, columns, inner, src_row, src_outer, src_inner,
+    PROD: tl.constexpr, COMPLEX: tl.constexpr, SKIP: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Running sums or products of each cell, written where each value is in `out`.
+
+    `out` has the strides of `src`, which count parts of complex numbers. SKIP: NaN joins nothing.
+    """
+    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    cell, column = element // columns, element % columns
+    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
+    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
+    along = column // inner * src_outer + column % inner * src_inner
+    zero = tl.zeros([BLOCK], out.dtype.element_ty)
+    re, im, x_im = zero, zero, zero
+    if PROD:
+        re = zero + 1
+    begun = lo < 0
+    for k in range(0, tl.max(hi - lo)):
+        inside = lo + k < hi
+        at = tl.load(order + lo + k, mask=inside, other=0).to(tl.int64) * src_row + along
+        x_re = tl.load(src + at, mask=inside, other=0)
+        take = inside
+        if COMPLEX:
+            x_im = tl.load(src + at + 1, mask=inside, other=0)
+        if SKIP:
+            take = inside & (x_re == x_re) & (x_im == x_im)
+        if PROD:
+            joined_re = re * x_re
+            joined_im = im
+            if COMPLEX:
+                joined_re = joined_re - im * x_im
+                joined_im = re * x_im + im * x_re
+        else:
+            joined_re = re + x_re
+            joined_im = im + x_im
+        # The first value is not joined: -0.0 stays.
+        re = tl.where(take, tl.where(begun, joined_re, x_re), re)
+        tl.store(out + at, re, mask=inside)
+        if COMPLEX:
+            im = tl.where(take, tl.where(begun, joined_im, x_im), im)
+            tl.store(out + at + 1, im, mask=inside)
+        begun = begun | take

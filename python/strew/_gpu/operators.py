@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from .._native.errors import Problem
 from . import derivatives, scatter_rows, torch_rows
+from .along import kept as kept
+from .along import of_plan as of_plan
 from .checks import Checked
 from .fold import fold, updates_along
 from .run import Runner

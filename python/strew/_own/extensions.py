@@ -56,8 +56,22 @@ def scatter_with_mode(
     if mode == "clip":
         # An axis without cells has no nearest one.
         return run(input, dim, index if size == 0 else index.clip(0, size - 1), src, **options)
-    # "drop": dropped updates go to one more slice at the end, which the result leaves out.
     index = library.where((index < 0) | (index >= size), size, index)
+    return _dropping(function, in_place, input, dim, index, src, **options)
+
+
+def _dropping(
+    function: _Function,
+    in_place: _Function | None,
+    input: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    **options: Any,
+) -> Any:
+    """Scatter updates, of which those that are dropped go to one more slice at the end."""
+    shape = np.shape(input) or (1,)
+    size = shape[dim]
     wide = _with_one_more_slice(input, shape, dim)
     part = (slice(None),) * (dim % len(shape)) + (slice(0, size),)
     result = function(wide, dim, index, src, **options)[part].reshape(np.shape(input))
@@ -77,11 +91,12 @@ def scatter_with_plan(
     """Scatter slices to the rows of a `strew.Plan`; `plan_reduce` is the reduction's name there."""
     include_self = options.get("include_self", True)
     if operators := torch_operators(input, src):
-        mode = "drop" if plan.dropped else "error"
 
         def by_index(input: Any, src: Any, in_place: _Function | None = None) -> Any:
             index = _plan_as_index(plan, src, dim)
-            return scatter_with_mode(function, in_place, input, dim, index, src, mode, **options)
+            if plan.dropped:
+                return _dropping(function, in_place, input, dim, index, src, **options)
+            return (in_place or function)(input, dim, index, src, **options)
 
         if not operators.plan.supports(input, src):
             return by_index(input, src, in_place)
@@ -182,8 +197,10 @@ def _with_one_more_slice(input: Any, shape: tuple[int, ...], dim: int) -> Any:
 
 
 def _plan_as_index(plan: Plan, src: Any, dim: int) -> Any:
-    """The plan's index as a tensor of `src`'s shape; -1 for updates that the plan drops."""
-    rows = sys.modules["torch"].as_tensor(plan_as_index(plan, src))
+    """The plan's index as a tensor of `src`'s shape; the size for updates that it drops."""
+    rows = plan_as_index(plan, src)
+    if isinstance(rows, np.ndarray):
+        rows = sys.modules["torch"].as_tensor(np.where(rows < 0, plan.size, rows))
     shape = [1] * src.dim()
     shape[dim] = len(plan)
     return rows.reshape(shape).expand(src.shape)

@@ -160,7 +160,7 @@ def _gather_by_plan(src: Any, plan: Plan, dim: int, fill_value: Any) -> Any:
             return operators.own.gather(src, rows, dim, "drop", fill_value, None)
         return _gather(src, rows, dim, "drop", fill_value, None)
 
-    if fill_value is None and operators.plan.supports(src):
+    if fill_value is None and operators.plan.supports_gather(src):
         return operators.plan.gather(plan, src, dim, by_index)
     return by_index(src)
 

@@ -363,9 +363,9 @@ def _softmax(groups: _Groups, name: str, grad: Tensor) -> Tensor:
 
 def _cumsum(groups: _Groups, name: str, grad: Tensor) -> Tensor:
     # Running sums of the values in the opposite order.
-    rows = _plan_as_index(groups.plan)[::-1]
-    plan = Plan(rows, groups.plan.size, mode="drop")
-    sums = strew_aggregate(grad.flip(groups.dim), plan, "cumsum", dim=groups.dim, fill_value=0)
+    rows = _plan_as_index(groups.plan)[::-1] if groups.index is None else groups.index.flip(0)
+    options: dict[str, Any] = {"size": groups.size, "mode": "drop", "fill_value": 0}
+    sums = strew_aggregate(grad.flip(groups.dim), rows, "cumsum", dim=groups.dim, **options)
     return groups.replaced(sums.flip(groups.dim), 0)
 
 

@@ -1,8 +1,8 @@
 """`strew.aggregate` and `strew.Plan` with tensors on a GPU.
 
 A plan is made of an index on the CPU. Its rows, the order of its updates and where each row begins
-are copied to a device once: later runs sort nothing and do not wait for the device. The plans that
-were used last are kept with these copies.
+are copied to a device once and kept (`_gpu.along.of_plan`): later runs sort nothing and do not wait
+for the device.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from .._arrays.dispatch import unwrapped
 from .._native.errors import Problem
 from .._strew import Plan
 from . import own
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 def groups(src: Tensor, index: Any, size: Any, mode: Any, ignore_index: Any) -> Any:
     """The groups that an index on the same device names."""
-    aggregate = on_device().aggregate()
     if not isinstance(index, torch.Tensor) or index.device != src.device:
         where = str(index.device) if isinstance(index, torch.Tensor) else type(index).__name__
         raise Problem(TypeError, "aggregate", "index", where).saying(
@@ -35,13 +35,25 @@ def groups(src: Tensor, index: Any, size: Any, mode: Any, ignore_index: Any) -> 
     if not checked or index.dtype == torch.bool or mode not in ("error", "wrap", "drop", "clip"):
         # They are wrong: the plan raises its error.
         Plan(index.cpu(), size, mode=mode, ignore_index=ignore_index)
+    if not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active():
+        # What is made of an index has no derivative, and outlives the transforms.
+        with torch._C._DisableFuncTorch():
+            return _groups(unwrapped(index), size, mode, ignore_index)
+    return _groups(index, size, mode, ignore_index)
+
+
+def _groups(index: Tensor, size: Any, mode: Any, ignore_index: Any) -> Any:
     count = own._size(index, ignore_index) if size is None else int(size)
+    if mode == "drop" and ignore_index is None and is_plain_on_device((index,)):
+        groups = on_device().kept(index)
+        if groups is not None and groups.size == count:
+            return groups
     try:
         rows = own._resolve(index, count, mode, ignore_index)
     except IndexError:
         Plan(index.cpu(), size, mode=mode, ignore_index=ignore_index)
         raise
-    return aggregate.Groups(rows, count)
+    return on_device().aggregate().Groups(rows, count)
 
 
 def check_lines(src: Tensor, index: Any) -> None:
@@ -63,25 +75,13 @@ def check_arguments(has_functions: bool, weights: Any, options: dict[str, Any]) 
 
 def of_plan(plan: Plan, device: torch.device) -> Any:
     """The groups of a plan on a device."""
-    key = id(plan), str(device)
-    if key not in _plans:
-        rows = torch.as_tensor(plan.gather(np.arange(1, plan.size + 1)) - 1).to(device)
-        rows = torch.where(rows < 0, plan.size, rows)
-        while len(_plans) >= _PLANS:
-            del _plans[next(iter(_plans))]
-        _plans[key] = plan, on_device().aggregate().Groups(rows, plan.size)
-    return _plans[key][1]
-
-
-#: The groups of a plan on a device, by the plan's identity, which lasts as long as it is kept here.
-_plans: dict[tuple[int, str], tuple[Plan, Any]] = {}
-_PLANS = 8
+    return on_device().of_plan(plan, device)
 
 
 def rows_of_plan(plan: Plan, device: torch.device) -> Tensor:
-    """The row of each of a plan's updates; -1 for those that it drops."""
+    """The row of each of a plan's updates; `plan.size` for those that it drops."""
     rows: Tensor = of_plan(plan, device).rows
-    return torch.where(rows == plan.size, -1, rows)
+    return rows
 
 
 def is_direct(*tensors: Tensor) -> bool:

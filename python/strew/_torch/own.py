@@ -162,6 +162,11 @@ def _size(index: Tensor, ignore_index: int | None) -> int:
 
 def _index(index: Tensor, size: int, mode: str, ignore_index: int | None) -> Tensor:
     """The index without the special cases of `mode`, by way of the dispatcher where needed."""
+    if mode == "drop" and ignore_index is None and is_plain_on_device((index,)):
+        groups = on_device().kept(index)
+        if groups is not None and groups.size == size:
+            # The rows of a plan. A copy would lose their order, which is kept.
+            return index
     run = _resolve if is_eager((index,)) else _own_index
     return run(index, size, mode, ignore_index)
 

@@ -12,7 +12,7 @@ import torch
 from torch.autograd import forward_ad
 
 from .._strew import _plan_scatter_vjp
-from .registry import is_eager
+from .registry import is_eager, is_plain_on_device
 from .tensors import plain
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ def supports(*tensors: Any) -> bool:
     """Whether work on these can go by the plan: all must be plain tensors, without tangents."""
     known = all(isinstance(one, torch.Tensor) for one in tensors)
     return known and is_eager(tensors) and forward_ad._current_level < 0
+
+
+def supports_gather(src: Any) -> bool:
+    """The same of a gather, which goes by the plan on a GPU, too."""
+    on_device = isinstance(src, torch.Tensor) and is_plain_on_device((src,))
+    return supports(src) or (on_device and forward_ad._current_level < 0)
 
 
 def scatter(
@@ -124,7 +130,7 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Gradients:
         plan, dim, by_index = ctx.call
-        if torch.is_grad_enabled() or not supports(grad):
+        if torch.is_grad_enabled() or not supports_gather(grad):
             (found,) = _with_graph(by_index, (_placeholder(grad, ctx.shape),), (True,), grad)
         else:
             found = plan.scatter(plain(grad), "sum", dim=dim)

@@ -49,7 +49,7 @@ def gather(plan: Plan, src: Tensor, dim: SupportsIndex = 0) -> Tensor:
     def by_index(src: Tensor) -> Tensor:
         return own.gather(src, _rows(plan, src), dim, "drop", None, None)
 
-    if planned.supports(src):
+    if planned.supports_gather(src):
         return planned.gather(plan, src, dim, by_index)
     return by_index(src)
 
@@ -128,8 +128,7 @@ def _scatter_into(
 def _extreme(plan: Plan, src: Tensor, reduce: str, dim: int) -> tuple[Tensor, Tensor]:
     """Minima or maxima as in torch_scatter, and their positions; ``len(plan)`` for none."""
     rows = _rows(plan, src)
-    # Dropped updates go to one more row at the end, which the results leave out.
-    rows = torch.where(rows < 0, plan.size, rows)
+    # The row of dropped updates is one more at the end, which the results leave out.
     values, arg = scatter_extreme(src, rows, dim, plan.size + 1, reduce)
     return values.narrow(dim, 0, plan.size), arg.narrow(dim, 0, plan.size)
 
@@ -150,7 +149,7 @@ def _extreme_into(
     touched = torch.zeros(plan.size + 1, dtype=torch.bool, device=src.device)
     touched[_rows(plan, src)] = True
     line = [-1 if axis == dim else 1 for axis in range(src.dim())]
-    # Dropped updates have the row -1, which is the last one here.
+    # The row of dropped updates is the last one here.
     return torch.where(touched[:-1].reshape(line), values, before)
 
 
@@ -175,8 +174,11 @@ def _detached(tensor: Tensor) -> Tensor:
 
 
 def _rows(plan: Plan, beside: Tensor) -> Tensor:
-    """The row of each update, on the device of a tensor; -1 for those that are dropped."""
-    return torch.as_tensor(plan_as_index(plan, beside))
+    """The row of each update, on the device of a tensor; the plan's size for dropped ones."""
+    rows = plan_as_index(plan, beside)
+    if isinstance(rows, np.ndarray):
+        rows = torch.as_tensor(np.where(rows < 0, plan.size, rows))
+    return rows
 
 
 def _axis(plan: Plan, argument: str, tensor: Tensor, dim: SupportsIndex, size: int) -> int:

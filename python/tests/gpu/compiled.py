@@ -71,7 +71,7 @@ def finish(dtype):
 
 def products(dtype):
     signature = {"src": f"*{dtype}", **LISTS, "out": f"*{dtype}", **SIZES}
-    constants = {"FROM_CELL": False, "ORDERED": True, "BLOCK": 128}
+    constants = {"FROM_CELL": False, "ORDERED": True, "SKIP": True, "BLOCK": 128}
     return kernels.fold_products, signature, constants, 4
 
 
@@ -79,6 +79,12 @@ def spread():
     _, signature, constants, warps = products("fp64")
     constants = {"SKIP": True, "BLOCK": constants["BLOCK"]}
     return kernels.fold_spread, signature, constants, warps
+
+
+def scan(dtype, **of):
+    _, signature, constants, warps = products(dtype)
+    constants = {"PROD": False, "COMPLEX": False, "SKIP": False, "BLOCK": constants["BLOCK"]}
+    return kernels.scan, signature, constants | of, warps
 
 
 VARIANTS = {
@@ -97,6 +103,8 @@ VARIANTS = {
     "fold segments fp32 rows": fold("fp32", "strict_max", 64, ARG=True, FIRST=True, ORDERED=False),
     "fold_products fp32": products("fp32"),
     "fold_spread fp64": spread(),
+    "scan sum fp64": scan("fp64", SKIP=True),
+    "scan prod complex128": scan("fp64", PROD=True, COMPLEX=True, SKIP=True),
     "add_planes fp32": planes("fp32"),
     "add_planes fp64": planes("fp64"),
     "finish fp16": finish("fp16"),

@@ -7,10 +7,14 @@ from bits import COMPLEX, FLOATS, INTEGERS, check, drawn, index_of, moved, on_gp
 
 NAMES = (
     "sum prod sumsq mean var std sem min max first last len count any all anynan allnan argmin "
-    "argmax"
+    "argmax softmax logsumexp cumsum cumprod"
 ).split()
-#: Of complex numbers these need the CPU.
-REAL = frozenset("var std sem min max argmin argmax".split())
+#: Of complex numbers these need the CPU, or have no results.
+REAL = frozenset("var std sem softmax logsumexp".split())
+ORDER = (
+    "median quantile mode nunique nth topk argtopk sort argsort rank cumcount shift cummin cummax"
+).split()
+TIES = frozenset("average min max dense ordinal".split())
 DTYPES = [
     *FLOATS,
     *COMPLEX,
@@ -35,6 +39,71 @@ def test_aggregate(dtype, options):
     for shape, dim in (((20,), 0), ((3, 20, 2), 1)):
         src, index = values(shape, dtype), index_of((20,), 6)
         check(lambda s, n, d=dim: strew.aggregate(s, n, names, dim=d, **options), src, index)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.uint64], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"q": [0, 0.3, 1], "periods": -2, "n": -2, "k": 3, "largest": False},
+        {"skipna": True, "min_count": 0, "q": 0.75, "method": "higher", "n": 1, "k": 2},
+        {"skipna": True, "min_count": 3, "fill_value": 7, "method": "midpoint", "periods": 2},
+        *({"method": name, "q": 0.37} for name in ("dense", "ordinal", "min", "max")),
+        *({"method": name, "q": 0.25, "n": 99} for name in ("lower", "nearest")),
+    ],
+    ids=str,
+)
+def test_order_statistics(dtype, options):
+    def without(name):
+        # Ranks and quantiles have no method in common.
+        method = options.get("method")
+        return {**options, "method": None} if name == "rank" and method not in TIES else options
+
+    for shape, dim in (((40,), 0), ((3, 40, 2), 1)):
+        index = index_of((40,), 7)
+        for src in (drawn(shape, dtype), few(shape, dtype)):
+            for name in ORDER:
+                if dtype.is_complex and name in ("median", "quantile"):
+                    continue
+                given = {**without(name), "dim": dim}
+                check(lambda s, n, r=name, o=given: strew.aggregate(s, n, r, **o), src, index)
+
+
+def test_products_of_complex_numbers_without_nan():
+    parts = torch.tensor([0.0, -0.0, 1.0, -2.0, torch.inf], dtype=torch.float64)
+    src = torch.complex(*torch.cartesian_prod(parts, parts).unbind(1))
+    src = torch.cartesian_prod(src, src, torch.tensor([complex(torch.nan, 1)], dtype=src.dtype)).T
+    index = torch.zeros(3, dtype=torch.int64)
+    for name in ("prod", "cumprod"):
+        check(lambda s, n, r=name: strew.aggregate(s, n, r, skipna=True), src, index)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (4, 0)], ids=str)
+@pytest.mark.parametrize("size", [0, 3])
+def test_without_values(shape, size):
+    src, index = torch.zeros(shape), torch.full(shape[:1], -1)
+    for name in [*NAMES, *ORDER]:
+        options = {"size": size, "mode": "drop", "k": 2, "q": [0.5, 1]}
+        check(lambda s, n, r=name, o=options: strew.aggregate(s, n, r, **o), src, index)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_values_in_no_group(name):
+    src, index = few((40, 2), torch.float32), index_of((40,), 7)
+    for size in (0, 4):
+        for ignored in (None, 1):
+            options = {"size": size, "mode": "drop", "ignore_index": ignored}
+            check(lambda s, n, o=options: strew.aggregate(s, n, name, **o), src, index)
+
+
+def few(shape, dtype):
+    """Values of which many are equal, with zeros of both signs and NaN."""
+    made = torch.Generator().manual_seed(5)
+    at = torch.randint(0, 4, shape, generator=made)
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return torch.tensor([0, 1, 2, 100])[at].to(dtype)
+    of = torch.tensor([0.0, -0.0, 1.5, torch.nan], dtype=dtype.to_real())
+    return torch.complex(of[at], of[at.flip(0)]) if dtype.is_complex else of[at]
 
 
 @pytest.mark.parametrize("mode", ["drop", "clip", "wrap", "error"])
@@ -69,7 +138,7 @@ def test_what_has_no_kernel_says_so():
     src, index = drawn((20,), torch.float32), index_of((20,), 6)
     src, index = moved(src), moved(index)
     with on_gpu():
-        for name in ("median", "cumsum", "mode"):
+        for name in ("skew", "kurt"):
             with pytest.raises(NotImplementedError, match=r"tensor\.cpu\(\)"):
                 strew.aggregate(src, index, name)
         with pytest.raises(NotImplementedError, match=r"tensor\.cpu\(\)"):

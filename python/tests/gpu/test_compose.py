@@ -6,7 +6,7 @@ import pytest
 import torch
 from bits import COMPLEX, DTYPES, drawn, index_of, moved, same_bits
 from strew._gpu import compose
-from strew._gpu.fold import Grouping, Reduction, fold, fold_spread, updates_along
+from strew._gpu.fold import Grouping, Reduction, fold, fold_spread, scan, updates_along
 
 KINDS = ["sum", "prod", "max", "min", "strict_max", "strict_min"]
 
@@ -44,4 +44,16 @@ def test_spreads(skips, composed):
         out = moved(torch.zeros(2, 6, 5, dtype=torch.float64))
         fold_spread(out, updates_along(moved(src), 1), grouping, skips)
         found.append(out)
+    assert same_bits(*found)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.int64, torch.complex128], ids=str)
+@pytest.mark.parametrize("product", [False, True])
+@pytest.mark.parametrize("skips", [False, True])
+def test_scans(dtype, product, skips, composed):
+    src = moved(drawn((2, 30, 5), dtype))
+    grouping, found = Grouping.of_index(moved(index_of((30,), 6)), 6), []
+    for forced in (True, False):
+        compose.forced = forced
+        found.append(scan(src, 1, grouping, product, skips))
     assert same_bits(*found)

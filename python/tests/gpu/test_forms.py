@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 import strew
 import torch
-from bits import COMPLEX, DTYPES, FLOATS, INTEGERS, check, drawn, index_of
+from bits import COMPLEX, DTYPES, FLOATS, INTEGERS, ON_CARD, check, drawn, index_of
 from strew._gpu import operators
 from strew._torch.calls import Call
 
@@ -241,6 +241,21 @@ def test_wrapping(dtype):
     for reduce in ("sum", "mul", "mean"):
         run = partial(strew.torch_scatter.scatter, dim=0, reduce=reduce)
         check(run, src, index_of((300,), 3))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
+def test_autocast(dtype):
+    """Autocast changes nothing, as on the CPU."""
+    src, index, out = drawn((9, 4), dtype), index_of((9,), 5), drawn((5, 4), torch.float32)
+    wide = index[:, None].expand(9, 4)
+    with torch.autocast("cuda" if ON_CARD else "cpu", dtype=torch.bfloat16):
+        # Another dtype than the destination's is an error.
+        check(lambda o, n, s: strew.torch.scatter_add(o, 0, n, s), out, wide, src)
+        check(lambda s, n: strew.torch_scatter.scatter_softmax(s, n, 0), src, index)
+        check(lambda s, n: strew.torch_scatter.segment_coo(s, n), src, index.sort().values)
+        check(lambda s, n: strew.scatter(s, n, 0, reduce="mean"), src, index)
+        found = check(lambda s, n: strew.aggregate(s, n, ["var", "max", "median"]), src, index)
+    assert {one.dtype for one in found} == {dtype}
 
 
 def declared(call):
