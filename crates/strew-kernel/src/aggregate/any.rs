@@ -149,6 +149,7 @@ fn any_changes<V: Zero, const ALL: bool>(values: &[V]) -> bool {
 }
 
 /// [`change_few`], of groups that lie one after the other.
+#[inline(never)] // For size.
 fn change_by_group<V: Zero, R: RowNumber, const ALL: bool>(
     rows: &[R],
     values: &[V],
@@ -166,6 +167,7 @@ fn change_by_group<V: Zero, R: RowNumber, const ALL: bool>(
 }
 
 /// Where few cells change. `left`: how many have not.
+#[inline(never)] // For size.
 fn change_few<V: Zero, R: RowNumber, const ALL: bool>(
     rows: &[R],
     values: &[V],
@@ -187,6 +189,7 @@ fn change_few<V: Zero, R: RowNumber, const ALL: bool>(
 }
 
 /// Where many cells change, and which ones is not known.
+#[inline(never)] // For size.
 fn change_many<V: Zero, R: RowNumber, const ALL: bool>(
     rows: &[R],
     values: &[V],
