@@ -201,7 +201,7 @@ pub(crate) fn run(
     shaped(tensor, scatter.destinations.shape())
 }
 
-/// Likewise, into memory of the caller's. All indices are checked before the first row is
+/// Does so in memory of the caller's. All indices are checked before the first row is
 /// written.
 pub(crate) fn run_into(
     scatter: &Scatter<'_>,

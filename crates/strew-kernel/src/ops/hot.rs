@@ -2,7 +2,8 @@
 //!
 //! A loop is compiled for each pair of a reduction and an element type. That of a hot pair has
 //! forms for single elements and for short rows. That of a cold one is one loop over a row. Both are
-//! compiled for AVX2 and for the baseline, and those that gain a tenth by it for AVX-512. With every form for every pair the kernel has 14 MB of machine code.
+//! compiled for AVX2 and for the baseline, and those that gain a tenth by it for AVX-512. With
+//! every form for every pair the kernel has 14 MB of machine code.
 //!
 //! | pair | bench rows that earn the forms |
 //! |---|---|
@@ -11,7 +12,7 @@
 //! | products of floats | W6, W8-prod |
 //! | products of 8-byte integers | none: AVX-512 takes 0.6 of the time of AVX2, which cannot multiply them |
 //! | minima and maxima of 4- and 8-byte floats and signed integers | W1a-amax, W2d, W8-amax, P5, P16, P17 |
-//! | rows of float32 by group | W2a, W2d, W6: AVX2 takes 1.07 to 1.10 of the time of AVX-512 (AMD Zen 5) |
+//! | rows of float32 by group | W2a, W2d, W6: AVX2 takes 1.07 to 1.10 of AVX-512's time (Zen 5) |
 //! | assignment of elements of every size | W4, W5, W9-nd, P7, P18; gathers |
 //!
 //! Rows of 2 to 31 elements, and extremes that seldom change, have lists of their own in
