@@ -201,7 +201,7 @@ pub(crate) fn run(
     shaped(tensor, scatter.destinations.shape())
 }
 
-/// Does so in memory of the caller's. All indices are checked before the first row is
+/// Reduces by group into the caller's memory. All indices are checked before the first row is
 /// written.
 pub(crate) fn run_into(
     scatter: &Scatter<'_>,
