@@ -342,7 +342,7 @@ impl ExactTable {
             self.each_chunk(walk, id, |table, chunk| {
                 let rows = Rows {
                     left: table.scratch.as_mut_ptr(),
-                    left_at: &chunk.values,
+                    left_at: &chunk.values[..chunk.slots.len()],
                     right: walk.dst(),
                     right_at: At::Each(&chunk.dst),
                     window: &table.load_window,
@@ -379,20 +379,21 @@ impl ExactTable {
             let values = unsafe {
                 std::slice::from_raw_parts_mut(table.scratch.as_mut_ptr().cast::<f64>(), values)
             };
-            for (&slot, values) in chunk
-                .slots
-                .iter()
-                .zip(values.chunks_mut(table.width.max(1)))
-            {
-                let count = mean.zip(table.counts.as_ref());
-                let count = count.map(|(mean, counts)| counts[slot] + mean.more);
-                (table.sums).results(slot * table.width, count, table.format, values);
+            let counted = mean.zip(table.counts.as_ref());
+            let neighbours = |&a: &usize, &b: &usize| counted.is_none() && b == a + 1;
+            let mut rest = values;
+            for slots in chunk.slots.chunk_by(neighbours) {
+                let count = counted.map(|(mean, counts)| counts[slots[0]] + mean.more);
+                let values = rest
+                    .split_off_mut(..slots.len() * table.width)
+                    .unwrap_or_default();
+                (table.sums).results(slots[0] * table.width, count, table.format, values);
             }
             let rows = Rows {
                 left: walk.dst(),
                 left_at: &chunk.dst,
                 right: table.scratch.as_ptr(),
-                right_at: At::Each(&chunk.values),
+                right_at: At::Each(&chunk.values[..chunk.slots.len()]),
                 window: &table.store_window,
                 ahead: PrefetchHints::NONE,
             };
@@ -413,11 +414,14 @@ impl ExactTable {
     ) -> Result<(), Problem> {
         let row = self.width * size_of::<f64>();
         let most = (CHUNK / self.width.max(1)).max(1);
-        let mut chunk = Chunk::default();
+        let ramp = (0..most.min(self.slots)).map(|n| (n * row).cast_signed());
+        let mut chunk = Chunk {
+            values: ramp.collect(),
+            ..Chunk::default()
+        };
         for slot in 0..self.slots {
             let touched = self.counts.as_ref().is_none_or(|counts| counts[slot] > 0);
             if touched && let Some(place) = walk.place(id(slot)) {
-                chunk.values.push((chunk.slots.len() * row).cast_signed());
                 chunk.slots.push(slot);
                 chunk.dst.push(place);
             }
@@ -426,7 +430,6 @@ impl ExactTable {
                 work(self, &chunk)?;
                 chunk.slots.clear();
                 chunk.dst.clear();
-                chunk.values.clear();
             }
         }
         Ok(())
@@ -473,8 +476,9 @@ unsafe fn add_rows<V: Copy + Into<f64>>(
 #[derive(Default)]
 struct Chunk {
     slots: Vec<usize>,
-    /// Their byte offsets in the destination, and in the scratch.
+    /// Their byte offsets in the destination.
     dst: Vec<isize>,
+    /// The byte offsets in the scratch of as many rows as it has room for.
     values: Vec<isize>,
 }
 

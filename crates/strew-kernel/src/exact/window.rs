@@ -3,14 +3,14 @@
 //! ```text
 //! unit[i] = bound / 2^(47 (i + 1))
 //! for each word i: q[i] = nearest integer to x / unit[i]; x -= q[i] * unit[i]
-//! if x was below the bound and is 0 now: sums[row][i] += q[i] for each i
+//! if x is 0 now and -2^47 <= q[0] < 2^47: sums[row][i] += q[i] for each i
 //! ```
 //!
 //! Blocks of 64 values are converted by float64 additions, which run as vectors. x + M with
 //! M = 1.5 * 2^52 units has x / unit in its lowest bits, rounded to an integer, and (x + M) - M is
-//! that integer times the unit. Infinities, NaN and large multiples of a unit pass the final test
-//! for zero or may pass it, so that |x| is tested too. A sum that overflows 64 bits wraps, and the
-//! planes receive the 2^64 units that it lost.
+//! that integer times the unit. Infinities, NaN and large multiples of a unit may leave a rest of
+//! zero, but then x + M is far from M, and so are its bits: q[0] shows it. A sum that overflows 64
+//! bits wraps, and the planes receive the 2^64 units that it lost.
 //!
 //! Cost: 8 N bytes per cell besides the planes. Per value, one read and write of the cell and about
 //! 4 + 4 N vector operations. [`sums`](crate::exact::sums) chooses the windows.
@@ -28,8 +28,11 @@ use crate::tensor::List;
 use crate::tensor::spread::Spread;
 use crate::walk::offsets::PrefetchHints;
 
-/// Values that are converted at a time.
+/// Values that are added one by one if one of them does not fit the window.
 const BLOCK: usize = 64;
+
+/// Blocks that are converted in one call.
+const BLOCKS: usize = 4;
 
 /// Bits of a word that a value may set. The sum of a word overflows after 2^16 largest values.
 const WORD_BITS: i32 = 47;
@@ -68,12 +71,38 @@ pub(super) struct Added {
     pub(super) all_there: bool,
 }
 
+impl Added {
+    /// Notes that a value has no cell. Apart from the loops, whose registers it needs not.
+    #[cold]
+    #[inline(never)]
+    fn note_stray(&mut self) {
+        self.all_there = false;
+    }
+}
+
 impl Default for Added {
     fn default() -> Self {
         Self {
             missed: 0,
             all_there: true,
         }
+    }
+}
+
+/// Bits that tell whether a window fits a value, or each of some, by an `or` of theirs. Comparisons
+/// of each value would take longer.
+#[derive(Clone, Copy, Default)]
+struct Misfit {
+    /// Of what the words leave of the value: those of 0.0 or of -0.0.
+    rest: u64,
+    /// Of the first word's units, moved up so that allowed ones are below 2^48.
+    first: u64,
+}
+
+impl Misfit {
+    #[inline(always)]
+    fn is_none(self) -> bool {
+        (self.rest << 1 == 0) & (self.first >> (WORD_BITS + 1) == 0)
     }
 }
 
@@ -85,8 +114,6 @@ pub(super) struct Window<const N: usize> {
     /// 1.5 * 2^52 units of each word.
     magics: [f64; N],
     positions: [u32; N],
-    /// Absolute values are below this.
-    bound: f64,
 }
 
 impl<const N: usize> Window<N> {
@@ -114,7 +141,6 @@ impl<const N: usize> Window<N> {
             sums: List::empty(),
             magics: units.map(|unit| 1.5 * power(unit + 52)),
             positions: units.map(|unit| (unit + 1074) as u32),
-            bound: power(bound),
         }
     }
 
@@ -167,9 +193,9 @@ impl<const N: usize> Window<N> {
         self.sums.len() * size_of::<i64>()
     }
 
-    /// A value in units of each word, and whether the window fits it.
+    /// A value in units of each word, and what tells whether the window fits it.
     #[inline(always)]
-    fn split(&self, value: f64) -> ([i64; N], bool) {
+    fn split(&self, value: f64) -> ([i64; N], Misfit) {
         let mut units = [0; N];
         let mut rest = value;
         for (units, &magic) in units.iter_mut().zip(&self.magics) {
@@ -177,26 +203,31 @@ impl<const N: usize> Window<N> {
             *units = moved.to_bits().wrapping_sub(magic.to_bits()) as i64;
             rest -= moved - magic;
         }
-        (units, (rest == 0.0) & (value.abs() < self.bound))
+        let misfit = Misfit {
+            rest: rest.to_bits(),
+            first: units[0].wrapping_add(1 << WORD_BITS) as u64,
+        };
+        (units, misfit)
     }
 
     /// A value in units of each word, if the window fits it.
     #[inline(always)]
     fn units(&self, value: f64) -> Option<[i64; N]> {
-        let (units, fits) = self.split(value);
-        fits.then_some(units)
+        let (units, misfit) = self.split(value);
+        misfit.is_none().then_some(units)
     }
 
     /// Converts some values to units. Returns whether the window fits all of them.
     #[inline(always)]
     fn convert<V: Copy + Into<f64>>(&self, values: &[V], units: &mut [[i64; N]]) -> bool {
-        let mut all = true;
+        let mut any = Misfit::default();
         for (&value, units) in values.iter().zip(units) {
-            let fits;
-            (*units, fits) = self.split(value.into());
-            all &= fits;
+            let misfit;
+            (*units, misfit) = self.split(value.into());
+            any.rest |= misfit.rest;
+            any.first |= misfit.first;
         }
-        all
+        any.is_none()
     }
 
     /// Adds values to their cells. Says which it added in `added`.
@@ -219,17 +250,23 @@ impl<const N: usize> Window<N> {
         Ok(added)
     }
 
-    /// [`convert`](Self::convert) of a block, compiled for each instruction set, apart from the
-    /// loops over the cells, of which there are many.
+    /// [`convert`](Self::convert) of some blocks, compiled for each instruction set, apart from the
+    /// loops over the cells, of which there are many. Returns whether the window fits each block.
     #[inline(never)]
-    fn convert_block<V: Copy + Into<f64>>(
+    fn convert_blocks<V: Copy + Into<f64>>(
         &self,
-        block: &[V; BLOCK],
-        units: &mut [[i64; N]; BLOCK],
-    ) -> bool {
+        blocks: &[[V; BLOCK]],
+        units: &mut [[[i64; N]; BLOCK]; BLOCKS],
+    ) -> [bool; BLOCKS] {
         compiled(
             #[inline(always)]
-            || self.convert(block, units),
+            || {
+                let mut fits = [false; BLOCKS];
+                for ((block, units), fits) in blocks.iter().zip(units).zip(&mut fits) {
+                    *fits = self.convert(block, units);
+                }
+                fits
+            },
         )
     }
 
@@ -246,36 +283,57 @@ impl<const N: usize> Window<N> {
         ahead: Option<PrefetchHints>,
         added: &mut Added,
     ) -> Result<(), Problem> {
-        let mut units = [[0; N]; BLOCK];
+        let mut units = [[[0; N]; BLOCK]; BLOCKS];
         let far = self.bytes() > L2 / 2;
-        for (n, block) in values.iter().enumerate() {
-            if let Some(ahead) = ahead {
-                // One index value of each line.
-                for row in (0..BLOCK).step_by(LINE / size_of::<i64>()) {
-                    ahead.prefetch(n * BLOCK + row);
+        let mut at = 0;
+        for blocks in values.chunks(BLOCKS) {
+            let fits = self.convert_blocks(blocks, &mut units);
+            for ((block, units), fits) in blocks.iter().zip(&units).zip(fits) {
+                if let Some(ahead) = ahead {
+                    // One index value of each line.
+                    for row in (0..BLOCK).step_by(LINE / size_of::<i64>()) {
+                        ahead.prefetch(at + row);
+                    }
+                }
+                let these = cells.part(at, BLOCK);
+                at += BLOCK;
+                if !fits {
+                    self.add_some(these, block, planes, added)?;
+                } else if far && at < values.len() * BLOCK {
+                    let next = cells.part(at, BLOCK);
+                    self.add_block(these, |k| Some(next.at(k)), units, planes, added)?;
+                } else {
+                    self.add_block(these, |_| None, units, planes, added)?;
                 }
             }
-            let next = cells.part((n + 1).min(values.len() - 1) * BLOCK, BLOCK);
-            let cells = cells.part(n * BLOCK, BLOCK);
-            if !self.convert_block(block, &mut units) {
-                self.add_some(cells, block, planes, added)?;
-                continue;
+        }
+        Ok(())
+    }
+
+    /// Adds the units of a block. `next` gives cells that will be added to later, if they are far.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    #[inline(always)]
+    fn add_block(
+        &mut self,
+        cells: impl Cells,
+        next: impl Fn(usize) -> Option<usize>,
+        units: &[[i64; N]; BLOCK],
+        planes: &mut Planes,
+        added: &mut Added,
+    ) -> Result<(), Problem> {
+        // All that the loop uses is in registers: the sums might be anywhere in memory.
+        let (sums, positions) = (self.sums.as_chunks_mut::<N>().0, self.positions);
+        for (k, units) in units.iter().enumerate() {
+            if let Some(next) = next(k) {
+                prefetch(sums.as_ptr().wrapping_add(next).cast(), 1);
             }
-            // All that the loop uses is in registers: the sums might be anywhere in memory.
-            let (sums, positions) = (self.sums.as_chunks_mut::<N>().0, self.positions);
-            let mut all_there = true;
-            for (k, units) in units.iter().enumerate() {
-                if far {
-                    let next: *const i64 = sums.as_ptr().wrapping_add(next.at(k)).cast();
-                    prefetch(next.cast(), 1);
-                }
-                let cell = cells.at(k);
-                match sums.get_mut(cell) {
-                    Some(sums) => add(sums, units, cell, &positions, planes)?,
-                    None => all_there = false,
-                }
+            let cell = cells.at(k);
+            match sums.get_mut(cell) {
+                Some(sums) => add(sums, units, cell, &positions, planes)?,
+                None => added.note_stray(),
             }
-            added.all_there &= all_there;
         }
         Ok(())
     }

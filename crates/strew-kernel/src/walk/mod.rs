@@ -162,8 +162,13 @@ impl<'a> Walk<'a> {
     pub(crate) fn place(&self, number: usize) -> Option<isize> {
         let (mut rest, mut offset) = (number, self.cell_start);
         for axis in self.cells.iter().rev() {
-            offset += (rest % axis.len).cast_signed() * axis.step.dst;
-            rest /= axis.len;
+            let at;
+            // Mostly there is one axis, and nothing to divide.
+            (rest, at) = match rest < axis.len {
+                true => (0, rest),
+                false => (rest / axis.len, rest % axis.len),
+            };
+            offset += at.cast_signed() * axis.step.dst;
         }
         (rest == 0).then_some(offset)
     }
