@@ -7,8 +7,8 @@
 use crate::error::Problem;
 use crate::statistic::fold::number_folds;
 use crate::statistic::pass::{
-    CHUNK, Job, Made, RowNumber, are_inside, are_of_one, decides_soon, repeat, with_rows,
-    with_values,
+    CHUNK, Job, Made, Outcome, RowNumber, are_inside, are_of_one, decides_soon, each_chunk, repeat,
+    with_rows, with_values,
 };
 use crate::statistic::what::{Empty, Facts, Kind, ResultType};
 use crate::tensor::{DType, DynTensor, Element};
@@ -103,7 +103,7 @@ fn flags<V: Zero, R: RowNumber, const ALL: bool>(
     let soon = decides_soon(job.size, rows.len());
     let mut left = job.size;
     let by_group = decides_soon(job.size, rows.len() / 8) && repeat(&rows[..rows.len().min(CHUNK)]);
-    for (rows, values) in rows.chunks(CHUNK).zip(values.chunks(CHUNK)) {
+    let end = each_chunk(job, rows, values, |rows, values, _| {
         let mut all_there = true;
         for (rows, values) in rows.chunks(MANY).zip(values.chunks(MANY)) {
             let changes = |values| left > 0 && any_changes::<V, ALL>(values);
@@ -125,14 +125,12 @@ fn flags<V: Zero, R: RowNumber, const ALL: bool>(
                 };
             }
         }
-        if !(job.step)(values.len()) {
-            return Err(Problem::Interrupted);
-        }
-        if !all_there && !job.leaves_out {
-            return Ok(Made::Stray);
-        }
-    }
-    Ok(Made::Results(made))
+        all_there
+    })?;
+    Ok(match end {
+        Outcome::Done => Made::Results(made),
+        Outcome::Stray => Made::Stray,
+    })
 }
 
 /// Whether a value changes its cell: it is zero for all, and not zero for any.

@@ -9,8 +9,8 @@ use crate::statistic::cell::Placed;
 use crate::statistic::fold::{Fold, NOWHERE, put};
 use crate::statistic::output::{Results, Row};
 use crate::statistic::pass::{
-    CHUNK, Job, Made, RowNumber, are_scattered, fill_of, is_far, look_ahead, states, unset,
-    with_rows, with_values,
+    Job, Made, Outcome, RowNumber, are_scattered, each_chunk, fill_of, is_far, look_ahead, states,
+    unset, with_rows, with_values,
 };
 use crate::statistic::value::Value;
 use crate::statistic::what::{Empty, Facts, Kind, ResultType, Statistic};
@@ -154,21 +154,17 @@ fn arg_of<V: Ranked, R: RowNumber, const MAX: bool>(
     places.fill(NOWHERE);
     let far = is_far(&best) && are_scattered(rows);
     let often = job.size.saturating_mul(CHANGES_OFTEN) >= rows.len();
-    for (number, (rows, values)) in rows.chunks(CHUNK).zip(values.chunks(CHUNK)).enumerate() {
-        let first = number * CHUNK;
-        let join = match (far, often) {
-            (true, true) => some::<V, R, MAX, true, true>,
-            (true, false) => some::<V, R, MAX, true, false>,
-            (false, true) => some::<V, R, MAX, false, true>,
-            (false, false) => some::<V, R, MAX, false, false>,
-        };
-        let all_there = join(rows, values, first, &mut best, places);
-        if !(job.step)(values.len()) {
-            return Err(Problem::Interrupted);
-        }
-        if !all_there && !job.leaves_out {
-            return Ok(Made::Stray);
-        }
+    let join = match (far, often) {
+        (true, true) => some::<V, R, MAX, true, true>,
+        (true, false) => some::<V, R, MAX, true, false>,
+        (false, true) => some::<V, R, MAX, false, true>,
+        (false, false) => some::<V, R, MAX, false, false>,
+    };
+    let end = each_chunk(job, rows, values, |rows, values, first| {
+        join(rows, values, first, &mut best, places)
+    })?;
+    if end == Outcome::Stray {
+        return Ok(Made::Stray);
     }
     if V::MAY_HIDE && places.contains(&NOWHERE) && values.contains(&start) {
         // The first value of a group was not better than what the group began with.

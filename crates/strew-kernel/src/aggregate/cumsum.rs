@@ -5,8 +5,8 @@ use crate::error::Problem;
 use crate::ops::order::{Compared, first_nan_replaces};
 use crate::statistic::fold::Scan;
 use crate::statistic::pass::{
-    CHUNK, Job, Made, RowNumber, are_scattered, fill_of, is_far, look_ahead, states, unset,
-    with_rows, with_values,
+    Job, Made, Outcome, RowNumber, are_scattered, each_chunk, fill_of, is_far, look_ahead, states,
+    unset, with_rows, with_values,
 };
 use crate::statistic::value::Value;
 use crate::statistic::what::{Facts, Kind, Order, ResultType, Statistic, Way};
@@ -213,22 +213,19 @@ fn scan<V: Element, R: RowNumber, S: Running<V>>(
     };
     let mut all = states(job, S::START)?;
     let mut made = unset::<V>(values.len())?;
-    let results = made.as_mut_slice().chunks_mut(CHUNK);
+    let results = made.as_mut_slice();
     let far = is_far(&all) && are_scattered(rows);
-    let chunks = rows.chunks(CHUNK).zip(values.chunks(CHUNK)).zip(results);
-    for ((rows, values), results) in chunks {
-        let all_there = match far {
+    let end = each_chunk(job, rows, values, |rows, values, first| {
+        let results = &mut results[first..];
+        match far {
             true => some::<V, R, S, true>(rows, values, results, &mut all, fill),
             false => some::<V, R, S, false>(rows, values, results, &mut all, fill),
-        };
-        if !(job.step)(values.len()) {
-            return Err(Problem::Interrupted);
         }
-        if !all_there && !job.leaves_out {
-            return Ok(Made::Stray);
-        }
-    }
-    Ok(Made::Results(made.into_dyn()))
+    })?;
+    Ok(match end {
+        Outcome::Done => Made::Results(made.into_dyn()),
+        Outcome::Stray => Made::Stray,
+    })
 }
 
 /// The results of some values. False if a row is that of no group.

@@ -5,7 +5,7 @@ use crate::statistic::cell::Flag;
 use crate::statistic::fold::{Fold, number_folds};
 use crate::statistic::output::Row;
 use crate::statistic::pass::{
-    CHUNK, Job, Made, Outcome, RowNumber, Step, fill_of, join_all, with_rows,
+    Job, Made, Outcome, RowNumber, Step, each_chunk, fill_of, join_all, with_rows,
 };
 use crate::statistic::value::Value;
 use crate::statistic::what::{Empty, Facts, Kind, ResultType, Statistic};
@@ -102,7 +102,8 @@ fn len_of_few<R: RowNumber>(
     let size = counts.len();
     let mut tables = try_vec("counts of the groups", size)?;
     tables.resize(size, [0u32; TABLES]);
-    for rows in rows.chunks(CHUNK) {
+    // Values of no bytes.
+    each_chunk(job, rows, &vec![(); rows.len()], |rows, _, _| {
         let mut strays = 0;
         let (quads, rest) = rows.as_chunks::<TABLES>();
         for quad in quads {
@@ -124,12 +125,6 @@ fn len_of_few<R: RowNumber>(
             *count += table.iter().copied().map(i64::from).sum::<i64>();
             *table = [0; TABLES];
         }
-        if !(job.step)(rows.len()) {
-            return Err(Problem::Interrupted);
-        }
-        if strays > 0 && !job.leaves_out {
-            return Ok(Outcome::Stray);
-        }
-    }
-    Ok(Outcome::Done)
+        strays == 0
+    })
 }

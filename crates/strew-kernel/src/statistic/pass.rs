@@ -166,18 +166,32 @@ pub(crate) fn join_all<F: Step<V>, V: Copy, R: RowNumber>(
     values: &[V],
     states: &mut [F::State],
 ) -> Result<Outcome, Problem> {
-    let mut all_there = true;
     let (mut repeats, far) = (false, is_far(states) && are_scattered(rows));
-    for (number, (rows, values)) in rows.chunks(CHUNK).zip(values.chunks(CHUNK)).enumerate() {
-        if F::WAITS && number.is_multiple_of(SAMPLED) {
+    each_chunk(job, rows, values, |rows, values, first| {
+        if F::WAITS && (first / CHUNK).is_multiple_of(SAMPLED) {
             repeats = repeat(rows);
         }
-        let first = number * CHUNK;
-        all_there &= match repeats {
+        match repeats {
             true => join_repeated::<F, V, R>(rows, values, first, states),
             false if far => join::<F, V, R, true>(rows, values, first, states),
             false => join::<F, V, R, false>(rows, values, first, states),
-        };
+        }
+    })
+}
+
+/// Calls `join` with some rows and values at a time, and the place of the first. It returns whether
+/// every row is that of a group.
+///
+/// # Errors
+/// [`Problem::Interrupted`].
+pub(crate) fn each_chunk<V, R>(
+    job: &Job<'_>,
+    rows: &[R],
+    values: &[V],
+    mut join: impl FnMut(&[R], &[V], usize) -> bool,
+) -> Result<Outcome, Problem> {
+    for (number, (rows, values)) in rows.chunks(CHUNK).zip(values.chunks(CHUNK)).enumerate() {
+        let all_there = join(rows, values, number * CHUNK);
         if !(job.step)(values.len()) {
             return Err(Problem::Interrupted);
         }
