@@ -107,7 +107,7 @@ fn tables_count_too() {
         (
             7000,
             "sum",
-            "a table of 2000 rows of 1 accumulators needs 8000 bytes, and 7000 are available",
+            "a tensor of shape [2000] and dtype float32 needs 8000 bytes, and 7000 are available",
         ),
         (
             9000,

@@ -252,7 +252,7 @@ impl Parts<'_> {
     }
 
     fn dense(&self, stages: &mut Vec<Stage>) {
-        let row = table::row(self.execution);
+        let row = table::usual_row(self.execution);
         let table = self.cut.cell_count.saturating_mul(row);
         self.staged(stages, row, table);
     }
@@ -267,7 +267,7 @@ impl Parts<'_> {
                 .moves("numbers of rows", numbers, numbers)
                 .visits(rows.saturating_mul(halvings), size_of::<usize>(), numbers),
         );
-        let row = table::row(self.execution);
+        let row = table::usual_row(self.execution);
         let table = self.cut.cell_count.min(rows).saturating_mul(row);
         self.staged(stages, row, table);
     }

@@ -18,8 +18,8 @@ use crate::threads::pass::{Fault, Pass, terms, unfit, unnumbered};
 use crate::thresholds::{DENSE_ALWAYS, DENSE_ROWS_PER_UPDATE};
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::exact::planes::PLANES;
-use strew_kernel::tensor::{DynView, DynViewMut, try_vec};
-use strew_kernel::update::finalize::{finalize, wide_like};
+use strew_kernel::tensor::{DType, DynView, DynViewMut, try_vec};
+use strew_kernel::update::finalize::{finalize, finalize_changed, wide_like, wide_of};
 use strew_kernel::update::in_place::Direct;
 use strew_kernel::update::sum_count_cells::{divide, sum_count_table};
 use strew_kernel::update::table::Begin;
@@ -87,14 +87,24 @@ pub(crate) fn wide(execution: &Execution, space: &Space<'_>, cut: &Cut) -> Optio
         .and_then(|_| Wide::choose(&execution.request, space, cut, execution.types))
 }
 
-/// Bytes of a row of a table.
+/// Bytes of a row of a table, at most.
 pub(crate) fn row(execution: &Execution) -> usize {
+    row_of(execution, EXACT_CELL)
+}
+
+/// The same if the values are of ordinary sizes: exact sums are one word then, or two of `float64`.
+pub(crate) fn usual_row(execution: &Execution) -> usize {
+    let double = matches!(execution.types.dst, DType::F64 | DType::C128);
+    row_of(execution, (1 + usize::from(double)) * size_of::<i64>())
+}
+
+fn row_of(execution: &Execution, exact_cell: usize) -> usize {
     if execution.request.exact {
         let cells = execution
             .width()
             .saturating_mul(1 + usize::from(execution.types.dst.is_complex()));
         return cells
-            .saturating_mul(EXACT_CELL)
+            .saturating_mul(exact_cell)
             .saturating_add(size_of::<u64>());
     }
     let count = match execution.wide {
@@ -137,6 +147,7 @@ pub(crate) fn run_wide(
     let goes_on = !matches!(execution.request.cells, Cells::Blank | Cells::Identity);
     let mut table = match wide {
         Wide::Accumulators => wide_like(&dst, combine)?,
+        Wide::Loaded => wide_of(&dst)?,
         Wide::Counted(_) => sum_count_table(&mut dst, goes_on)?,
     };
     let space = space.with_destination(table.layout());
@@ -147,7 +158,7 @@ pub(crate) fn run_wide(
     let walk = Walk::new(&geometry, &mut cells, src).ok_or_else(unfit)?;
     let _floats = DefaultFloats::enter();
     let mut direct = match wide {
-        Wide::Accumulators => Direct::new(&walk, combine, false)?,
+        Wide::Accumulators | Wide::Loaded => Direct::new(&walk, combine, false)?,
         Wide::Counted(_) => Direct::sum_count(&walk),
     };
     let mut pass = Pass {
@@ -164,6 +175,7 @@ pub(crate) fn run_wide(
     begin_writing(execution, &mut pass);
     match wide {
         Wide::Accumulators => finalize(&table, &mut dst)?,
+        Wide::Loaded => finalize_changed(&table, &mut dst)?,
         Wide::Counted(mean) => divide(&table, &mut dst, mean),
     }
     Ok(())

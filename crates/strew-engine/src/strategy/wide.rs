@@ -14,8 +14,10 @@ use strew_kernel::update::sum_count_cells::sum_count_size;
 /// What the cells of such a table hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wide {
-    /// Accumulators.
+    /// Accumulators that begin as the reduction's identity.
     Accumulators,
+    /// Accumulators that begin as the cells of the destination.
+    Loaded,
     /// Sums of single elements, each with its count.
     Counted(Mean),
 }
@@ -28,13 +30,21 @@ impl Wide {
         cut: &Cut,
         types: Types,
     ) -> Option<Self> {
+        let cells = space.dst.iter().map(|&(len, _)| len);
+        let cells = cells.fold(1, usize::saturating_mul);
+        let all = cells == cut.cell_count.saturating_mul(cut.width());
+        // Updates of another type are rounded to the cells' type first.
+        let alike = types.src == types.dst;
         let Some(mean) = request.mean else {
-            return (request.cells == Cells::Blank).then_some(Self::Accumulators);
+            let widens = types.widens(request.combine);
+            return match request.cells {
+                Cells::Blank => Some(Self::Accumulators),
+                Cells::Kept if all && alike && widens => Some(Self::Loaded),
+                _ => None,
+            };
         };
         // Of a row, one count is enough.
-        let single = cut.width() == 1 && types.src == types.dst && request.combine == Combine::Sum;
-        let cells = space.dst.iter().map(|&(len, _)| len);
-        let all = cells.fold(1, usize::saturating_mul) == cut.cell_count;
+        let single = cut.width() == 1 && alike && request.combine == Combine::Sum;
         let counted = single && all && sum_count_size(types.dst, cut.count()).is_some();
         counted.then_some(Self::Counted(mean))
     }
@@ -42,7 +52,7 @@ impl Wide {
     /// Bytes of a cell.
     pub(crate) fn size(self, dst: DType) -> usize {
         match self {
-            Self::Accumulators => dst.accumulator().size(),
+            Self::Accumulators | Self::Loaded => dst.accumulator().size(),
             Self::Counted(_) => sum_count_size(dst, 0).unwrap_or(0),
         }
     }

@@ -212,6 +212,35 @@ unsafe fn finish<T: Number>(rows: &Rows<'_>, means: Option<(Mean, &[u64])>) {
     }
 }
 
+/// A [`FinishLoop`] without counts that sets only elements of which the accumulator is not the
+/// value.
+pub(crate) fn finish_changed_loop(dtype: DType) -> FinishLoop {
+    match dtype {
+        DType::F16 => finish_changed::<f16>,
+        DType::BF16 => finish_changed::<bf16>,
+        other => finish_loop(other),
+    }
+}
+
+/// Converts accumulators (right) to elements (left) of another value.
+///
+/// # Safety
+/// As for [`FinishLoop`], with left elements `T` and right elements `f32`.
+unsafe fn finish_changed<T: Number<Acc = f32>>(rows: &Rows<'_>, _: Option<(Mean, &[u64])>) {
+    // SAFETY: the caller keeps the contract of `FinishLoop` for these element types, which is that
+    // of `each`.
+    unsafe {
+        each::<Cold, T, f32, f32>(
+            rows,
+            #[inline(always)]
+            |_, cell, sum| {
+                let changed = cell.widen().to_bits() != sum.to_bits();
+                *cell = if changed { T::narrow(sum) } else { *cell };
+            },
+        )
+    }
+}
+
 /// The loop that sets cells (left) that equal the right side to zero.
 pub(crate) fn clear_equal_loop(dtype: DType) -> Option<Loop> {
     Some(for_dtype!(dtype, T => clear_equal::<T>, complex C => return None))
