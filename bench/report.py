@@ -99,7 +99,8 @@ def _how(results: dict[str, Any]) -> list[str]:
         "",
         "*share* is the part of strew's time "
         f"(with the {INDEX} index) that the memory needs at least: for reading the inputs and "
-        "writing the output once, at the highest rate measured in this run"
+        "writing the output once, whichever takes longer: each at the highest rate measured in "
+        "this run, or both together at theirs"
         + _bandwidth(results["bandwidth"])
         + " *read* is the best "
         "of several ways to read, in 1 to 8 streams, without prefetch. *write* fills. *copy* and "

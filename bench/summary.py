@@ -199,11 +199,14 @@ def _reasons(entries: list[Entry], why: Callable[[Entry], str | None]) -> dict[s
 def bound(workload: Workload, bandwidth: dict[str, float] | None) -> float | None:
     """The seconds that the memory needs for what a workload has to read and write.
 
-    It is what all of it takes at the highest rate at which anything was moved: nothing that was
-    measured reads as fast as a loop that prefetches, or writes as fast as one that goes around the
-    caches, and neither of them moves more than that.
+    It is the longest of three times: to read at the highest rate at which anything was read, to
+    write in the same way, and to move all of it at the highest rate of both directions together.
+    Half of what a copy moves is read. No page is touched for the first time: strew keeps the memory
+    of results.
     """
-    size = sum(workload.bytes_moved())
-    if bandwidth is None or size == 0:
+    reads, writes = workload.bytes_moved()
+    if bandwidth is None or reads + writes == 0:
         return None
-    return size / max(bandwidth.values())
+    both = max(bandwidth["copy"], bandwidth["update"])
+    reading, writing = (max(bandwidth[one], both / 2) for one in ("read", "write"))
+    return max(reads / reading, writes / writing, (reads + writes) / both)

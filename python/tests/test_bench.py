@@ -395,11 +395,14 @@ def test_twins_and_calls_that_do_nothing():
     assert said(row) == [("1.00 us above a call that does nothing, at most 1.5", True)]
 
 
-def test_the_bound_is_all_bytes_at_the_highest_rate():
+def test_the_bound_is_what_takes_longest_at_the_highest_rates():
+    rates = {"read": 2e6, "write": 1.2e6, "copy": 2e6, "update": 3e6}
+    # 192 MB are read, 4 kB written.
+    assert summary.bound(ALL["W1a"], rates) == 96.0
     w = dataclasses.replace(ALL["W5b"], shape=(1000, 1000), start=(0, 0), stop=(500, 500))
     # 5 MB are read, 4 MB written.
-    assert summary.bound(w, {"read": 1e6, "write": 0.4e6, "copy": 2e6, "update": 3e6}) == 3.0
-    assert summary.bound(ALL["W9"], {"read": 1e6, "write": 1e6, "copy": 1e7}) is None
+    assert summary.bound(w, rates) == 3.0
+    assert summary.bound(ALL["W9"], rates) is None
     assert summary.bound(w, None) is None
 
 
@@ -408,7 +411,7 @@ def told(entries, name="W1a"):
     rows = [summary.row(ALL[name], 1, entries)]
     machine = {"processor": "Some CPU", "processors": 2, "instructions": "x", "memory": 1}
     machine |= {"python": "3"}
-    bandwidth = {"1": {"read": 1e12, "write": 1e12, "copy": 1e12}}
+    bandwidth = {"1": dict.fromkeys(["read", "write", "copy", "update"], 1e12)}
     results = {"date": "d", "machine": machine, "versions": {"numpy": "2"}, "repeat": 7}
     text = report.markdown(rows, results | {"bandwidth": bandwidth}, "chart.svg")
     return text, report.missed(rows)

@@ -17,9 +17,8 @@ const TIMES: usize = 5;
 /// Bytes per second that go to or from the memory.
 ///
 /// One thread that only reads, in safe code, waits for as many cache lines as the processor lets it
-/// ask for at a time, which is less than the memory can give: kernels that prefetch read faster.
-/// What is changed in place is written back later, by itself, so `update` comes nearest to all that
-/// the memory can do. The largest of the four is the bound.
+/// ask for at a time, which may be less than the memory can give. What is changed in place is
+/// written back later, by itself, so `update` comes nearest to all that the memory can do.
 struct Bandwidth {
     read: f64,
     write: f64,
