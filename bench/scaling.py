@@ -194,7 +194,8 @@ Reasons for what grows:
   (W1b, W1c: 16 threads).
 - Threads share the columns of a hot row of 256 bytes or more.
 - A hot cell of a float sum has one thread, because the order of its additions is fixed. If a part
-  *p* of all updates goes to one cell, the run is at most 1/*p* times as fast.
+  *p* of all updates goes to one cell, the run is at most 1/*p* times as fast. An exact sum
+  (`exact=True`) may be made in any order: threads share its cell.
 - Sums and products of integers, minima and maxima do not depend on the order. If rows have at most
   64 bytes and a core's second-level cache holds the destination, each thread has a table of it for
   its stretch of the updates. Exact sums do so with larger destinations, too.

@@ -19,6 +19,7 @@ Reasons for the steps that remain:
 - *window*, 1 to 2: a row is one line of memory, for one element and for two.
 - *dtype* with several threads: sums of integers have the same bits in every order, so threads
   split the updates. Sums of floats are made in order, by one thread for each cell.
+  Exact sums (`exact=True`) may be made in any order: threads share a cell.
 - *skew*: in float32 each addition waits for the previous one into the same cell.
 """
 
