@@ -193,7 +193,9 @@ def _exact(values: _Values, mean: bool) -> Tensor:
     shape[dim] = values.groups.size + 1
     out = src.new_zeros(shape)
     rows = values.groups.rows.reshape([-1 if axis == dim else 1 for axis in range(src.dim())])
-    fold_exactly(Along(shape, dim, rows.expand(src.shape)), out, src, mean=mean, from_cell=False)
+    along = Along(shape, dim, rows.expand(src.shape))
+    along.grouping = values.groups.every
+    fold_exactly(along, out, src, mean=mean, from_cell=False)
     return out.narrow(dim, 0, values.groups.size)
 
 

@@ -53,6 +53,18 @@ def join_with_place(result, winner, value, k, take, KIND: tl.constexpr, FIRST: t
 
 
 @triton.jit
+def widened(value, TO: tl.constexpr):
+    """An element in the type of the computation.
+
+    bfloat16 is widened by integers: Triton's interpreter changes subnormal numbers.
+    """
+    if value.dtype == tl.bfloat16 and tl.float32 == TO:
+        return (value.to(tl.uint16, bitcast=True).to(tl.uint32) << 16).to(tl.float32, bitcast=True)
+    else:
+        return value.to(TO)
+
+
+@triton.jit
 def rounded(result, TO: tl.constexpr):
     """The result as an element, rounded once to nearest even.
 
@@ -136,7 +148,7 @@ def fold(
     along = (outer * src_outer + place * src_inner)[None, :]
     nothing = tl.zeros([CELLS, COLUMNS], tl.int64)
     if FROM_CELL:
-        result = tl.load(out + to, mask=inside, other=0).to(WIDE)
+        result = widened(tl.load(out + to, mask=inside, other=0), WIDE)
     else:
         result = (nothing.to(WIDE) + tl.load(identity)).to(WIDE)
     winner = tl.zeros([CELLS, COLUMNS], tl.int32) - 1
@@ -151,10 +163,10 @@ def fold(
         in1 = inside & (lo + k + 1 < hi)[:, None]
         in2 = inside & (lo + k + 2 < hi)[:, None]
         in3 = inside & (lo + k + 3 < hi)[:, None]
-        x0 = tl.load(src + (at0 * src_row)[:, None] + along, mask=in0, other=0).to(WIDE)
-        x1 = tl.load(src + (at1 * src_row)[:, None] + along, mask=in1, other=0).to(WIDE)
-        x2 = tl.load(src + (at2 * src_row)[:, None] + along, mask=in2, other=0).to(WIDE)
-        x3 = tl.load(src + (at3 * src_row)[:, None] + along, mask=in3, other=0).to(WIDE)
+        x0 = widened(tl.load(src + (at0 * src_row)[:, None] + along, mask=in0, other=0), WIDE)
+        x1 = widened(tl.load(src + (at1 * src_row)[:, None] + along, mask=in1, other=0), WIDE)
+        x2 = widened(tl.load(src + (at2 * src_row)[:, None] + along, mask=in2, other=0), WIDE)
+        x3 = widened(tl.load(src + (at3 * src_row)[:, None] + along, mask=in3, other=0), WIDE)
         if ARG or FIRST:
             result, winner = join_with_place(result, winner, x0, k, in0, KIND, FIRST)
             result, winner = join_with_place(result, winner, x1, k + 1, in1, KIND, FIRST)
@@ -224,52 +236,86 @@ def fold_products(
 
 @triton.jit
 def add_planes(
-    src, numbers, planes, count, columns,
-    NUMBERED: tl.constexpr, PLANES: tl.constexpr, BLOCK: tl.constexpr,
+    src, order, numbers, planes, count, columns, stretch,
+    ORDERED: tl.constexpr, NUMBERED: tl.constexpr, PLANES: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Adds values to the planes of their cells; see `exact`.
 
-    The last plane holds flags: 1 for +infinity, 2 for -infinity, 4 for NaN.
+    ```text
+    for each stretch of the sorted updates and each column, side by side:
+        for each update of the stretch:
+            if its cell is another one, or its integers are outside the window:
+                add the window to the planes of the cell, atomically; empty it, and move it
+            add its integers to the window
+        add the window to the planes of the cell, atomically
+    ```
+
+    A window is of 3 or 4 planes of a cell, of which plane `base` is the first. It takes values
+    whose lowest plane is `base` or the next one. The last plane of a cell holds flags: 1 for
+    +infinity, 2 for -infinity, 4 for NaN. Cost: an atomic addition for each number of a window that
+    is not 0, once for each stretch of a cell unless its values lie more than 32 bits apart.
     """
-    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    row = element // columns
-    inside = row < count
-    cell = row
-    if NUMBERED:
-        cell = tl.load(numbers + row, mask=inside, other=0)
-    to = planes + (cell * columns + element - row * columns) * PLANES
-    value = tl.load(src + element, mask=inside, other=0)
-    if src.dtype.element_ty == tl.float64:
-        bits = value.to(tl.int64, bitcast=True)
-        field = (bits >> 52) & 2047
-        fraction = bits & 0xFFFFFFFFFFFFF
-        m = fraction | tl.where(field > 0, 1 << 52, 0).to(tl.int64)
-        special = field == 2047
-    else:
-        # 16-bit floats are float32 of the same value.
-        bits = value.to(tl.float32).to(tl.int32, bitcast=True).to(tl.int64)
-        field = (bits >> 23) & 255
-        fraction = bits & 0x7FFFFF
-        m = fraction | tl.where(field > 0, 1 << 23, 0).to(tl.int64)
-        special = field == 255
-    negative = bits < 0
-    flag = tl.where(fraction != 0, 4, tl.where(negative, 2, 1)).to(tl.int64)
-    tl.atomic_or(to + PLANES - 1, flag, mask=inside & special, sem="relaxed")
-    exponent = tl.maximum(field, 1) - 1
-    shift = exponent & 31
-    low = (m << shift) & 0xFFFFFFFF
-    middle = (m >> (32 - shift)) & 0xFFFFFFFF
-    high = (m >> (63 - shift)) >> 1
-    use = inside & (special == 0)
-    place = to + 1 + (exponent >> 5)
-    tl.atomic_add(place, tl.where(negative, -low, low), mask=use & (low != 0), sem="relaxed")
-    tl.atomic_add(
-        place + 1, tl.where(negative, -middle, middle), mask=use & (middle != 0), sem="relaxed"
-    )
-    if src.dtype.element_ty == tl.float64:
-        tl.atomic_add(
-            place + 2, tl.where(negative, -high, high), mask=use & (high != 0), sem="relaxed"
-        )
+    lane = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    column = lane % columns
+    lo = lane // columns * stretch
+    hi = tl.minimum(lo + stretch, count)
+    zero = tl.zeros([BLOCK], tl.int64)
+    cell, base, flags = zero, zero, zero
+    w0, w1, w2, w3 = zero, zero, zero, zero
+    # The last turn has no update: it empties the window.
+    for k in range(0, stretch + 1):
+        row = lo + k
+        inside = row < hi
+        if ORDERED:
+            row = tl.load(order + row, mask=inside, other=0).to(tl.int64)
+        to = row
+        if NUMBERED:
+            to = tl.load(numbers + row, mask=inside, other=0).to(tl.int64)
+        value = tl.load(src + row * columns + column, mask=inside, other=0)
+        if src.dtype.element_ty == tl.float64:
+            bits = value.to(tl.int64, bitcast=True)
+            field = (bits >> 52) & 2047
+            fraction = bits & 0xFFFFFFFFFFFFF
+            m = fraction | tl.where(field > 0, 1 << 52, 0).to(tl.int64)
+            special = field == 2047
+        else:
+            # 16-bit floats are float32 of the same value.
+            bits = widened(value, tl.float32).to(tl.int32, bitcast=True).to(tl.int64)
+            field = (bits >> 23) & 255
+            fraction = bits & 0x7FFFFF
+            m = fraction | tl.where(field > 0, 1 << 23, 0).to(tl.int64)
+            special = field == 255
+        negative = bits < 0
+        exponent = tl.maximum(field, 1) - 1
+        plane = exponent >> 5
+        counts = (m != 0) & (special == 0)
+        above = counts & (plane > base + 1)
+        below = counts & (plane < base)
+        leaves = (inside == 0) | (to != cell) | above | below
+        at = planes + (cell * columns + column) * PLANES
+        tl.atomic_add(at + base + 1, w0, mask=leaves & (w0 != 0), sem="relaxed")
+        tl.atomic_add(at + base + 2, w1, mask=leaves & (w1 != 0), sem="relaxed")
+        tl.atomic_add(at + base + 3, w2, mask=leaves & (w2 != 0), sem="relaxed")
+        if src.dtype.element_ty == tl.float64:
+            tl.atomic_add(at + base + 4, w3, mask=leaves & (w3 != 0), sem="relaxed")
+        tl.atomic_or(at + PLANES - 1, flags, mask=leaves & (flags != 0), sem="relaxed")
+        base = tl.where(above, plane - 1, tl.where(below, plane, base))
+        cell = tl.where(inside, to, cell)
+        flag = tl.where(fraction != 0, 4, tl.where(negative, 2, 1)).to(tl.int64)
+        flags = tl.where(leaves, 0, flags) | tl.where(special, flag, 0)
+        m = tl.where(counts, m, 0)
+        shift = exponent & 31
+        low = (m << shift) & 0xFFFFFFFF
+        middle = (m >> (32 - shift)) & 0xFFFFFFFF
+        high = (m >> (63 - shift)) >> 1
+        low = tl.where(negative, -low, low)
+        middle = tl.where(negative, -middle, middle)
+        high = tl.where(negative, -high, high)
+        first = plane == base
+        w0 = tl.where(leaves, 0, w0) + tl.where(first, low, 0)
+        w1 = tl.where(leaves, 0, w1) + tl.where(first, middle, low)
+        w2 = tl.where(leaves, 0, w2) + tl.where(first, high, middle)
+        w3 = tl.where(leaves, 0, w3) + tl.where(first, 0, high)
 
 
 @triton.jit
@@ -351,7 +397,8 @@ def finish(
     negative = tl.where(flags != 0, flags == 2, negative)
     number = tl.where(flags != 0, largest, number)
     number = tl.where((flags & 4) != 0, largest + 1, tl.where(flags == 3, largest + 1, number))
-    sign = tl.where(negative & (number != 0) & (number <= largest), 1, 0).to(tl.int64)
+    # Also of a mean that is rounded to zero. A sum of zero is not negative.
+    sign = tl.where(negative & (number <= largest), 1, 0).to(tl.int64)
     number = number | (sign << (BITS - 1))
     if BITS == 16:
         number = number.to(tl.int16)

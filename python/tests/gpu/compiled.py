@@ -55,9 +55,9 @@ def of_large_tensors(variant):
 
 def planes(dtype):
     wide = {"PLANES": 69 if dtype == "fp64" else 11, "BLOCK": 128}
-    signature = {"src": f"*{dtype}", "numbers": "*i64", "planes": "*i64"}
-    signature |= {"count": "i32", "columns": "i32"}
-    return kernels.add_planes, signature, {"NUMBERED": True, **wide}, 4
+    signature = {"src": f"*{dtype}", "order": "*i64", "numbers": "*i64", "planes": "*i64"}
+    signature |= {"count": "i32", "columns": "i32", "stretch": "i32"}
+    return kernels.add_planes, signature, {"ORDERED": True, "NUMBERED": True, **wide}, 4
 
 
 def finish(dtype):

@@ -235,6 +235,68 @@ def test_exact(dtype, reduce):
             )
 
 
+def of_all_sizes(count, dtype):
+    """Floats of random bits, so of all exponents, subnormal ones among them; all are finite."""
+    made = torch.Generator().manual_seed(7)
+    integers = {2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
+    bits = torch.randint(-(2**63), 2**63 - 1, (count,), generator=made) >> 64 - 8 * dtype.itemsize
+    found = bits.to(integers).view(dtype)
+    # The largest are made smaller: few sums overflow.
+    found = torch.where(found.isfinite(), found, 1)
+    return torch.where(found.abs() > torch.finfo(dtype).max / 512, found / 512, found)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("reduce", ["sum", "mean"])
+def test_exact_stretches(dtype, reduce):
+    """A lane adds up 64 sorted updates: hot cells fill some of them, and cold ones share one."""
+    count, tiny = 400, torch.finfo(dtype).smallest_normal
+    wild, tame = of_all_sizes(count, dtype), drawn((count,), torch.float64).nan_to_num(0, 2, -2)
+    line = torch.arange(count)
+    values = {
+        "tame": tame.to(dtype),
+        "wild": wild,
+        "subnormal": (tame.clamp(-1, 1) * tiny).to(dtype),
+        "cancelling": torch.where(line % 2 == 0, wild, -wild.roll(1)),
+        # The lowest plane of a window goes down, up by one, and up by two and more.
+        "steps": (torch.tensor([1.0, 2.0**-40, 2.0**35, 2.0**-90, 2.0**90])[line % 5]).to(dtype),
+        "zeros": torch.tensor([0.0, -0.0], dtype=dtype)[line % 2],
+    }
+    values["steps"] = values["steps"].nan_to_num(0, 1, -1)
+    for place, special in ((3, torch.inf), (70, -torch.inf), (200, torch.nan), (390, torch.inf)):
+        values[f"{special} at {place}"] = tame.to(dtype).index_fill(0, torch.tensor(place), special)
+    both = torch.tensor([3, 300])
+    values["both infinities"] = tame.to(dtype).index_copy(0, both, tame[:2].to(dtype) * torch.inf)
+    src = torch.stack([*values.values()], 1)
+    indices = {
+        "one cell": torch.zeros(count, dtype=torch.int64),
+        "two cells": (line * 7) % 100 // 90,
+        "runs of 50": line // 50,
+        "cells of 2": line % 200,
+        "hot and cold": torch.where(line % 3 == 0, line % 40, 5),
+    }
+    for index in indices.values():
+        check(lambda s, n: strew.scatter(s, n, 0, reduce=reduce, exact=True), src, index)
+    # An index for each element has one column.
+    index = indices["hot and cold"][:, None].expand(src.shape).contiguous()
+    index[:, 1::2] = index[:, 1::2] // 2
+    input = torch.stack([*values.values()], 1)[:40]
+    check(
+        lambda i, n, s: strew.torch.scatter_reduce(i, 0, n, s, reduce, exact=True),
+        input,
+        index,
+        src,
+    )
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_subnormal_numbers(dtype):
+    parts = torch.randint(-60, 60, (40,), generator=torch.Generator().manual_seed(3))
+    src = (parts.double() * torch.finfo(dtype).smallest_normal / 64).to(dtype)
+    for reduce in ("sum", "mean", "mul", "min", "max"):
+        check(partial(strew.torch_scatter.scatter, dim=0, reduce=reduce), src, index_of((40,), 5))
+
+
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_wrapping(dtype):
     src = torch.tensor(torch.iinfo(dtype).max, dtype=dtype).expand(300)

@@ -1,9 +1,10 @@
-"""What waits for a device, and what sorts: neither shows in results."""
+"""What waits for a device, what sorts, and what is added atomically: results do not show it."""
 
+import numpy as np
 import pytest
 import strew
 import torch
-from bits import check, drawn, index_of, moved, on_gpu
+from bits import ON_CARD, check, drawn, index_of, moved, on_gpu
 
 
 @pytest.fixture
@@ -91,3 +92,20 @@ def test_plans_sort_once(name, drops, monkeypatch):
         check(run, out, src, torch.rand(20, 3))
         assert len(sorts) <= 1 or turn == 0
         sorts = sorts[:1]
+
+
+@pytest.mark.skipif(ON_CARD, reason="the interpreter counts")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_hot_cells_have_few_atomic_additions(dtype, monkeypatch):
+    builder = pytest.importorskip("triton.runtime.interpreter").InterpreterBuilder
+    original, counted = builder.create_atomic_rmw, []
+
+    def count(self, operation, pointers, values, mask, *more):
+        counted.append(np.count_nonzero(mask.data))
+        return original(self, operation, pointers, values, mask, *more)
+
+    monkeypatch.setattr(builder, "create_atomic_rmw", count)
+    src = torch.rand(640, dtype=dtype, generator=torch.Generator().manual_seed(1)) + 1
+    check(lambda s, n: strew.scatter(s, n, 0, exact=True), src, torch.zeros(640, dtype=torch.int64))
+    # Ten stretches of 64 updates with two or three integers each, where each update had as many.
+    assert 0 < sum(counted) <= 30
