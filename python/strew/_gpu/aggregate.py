@@ -18,7 +18,7 @@ from .._strew import _aggregate, _groups, _per_value
 from .along import Along, Groups
 from .arithmetic import exp, log, signed, sqrt
 from .exact import fold_exactly
-from .fold import Reduction, fold, fold_spread, scan, updates_along
+from .fold import Reduction, fold, fold_powers, fold_spread, scan, updates_along
 from .operators import refusal
 from .order import OF_COMPLEX, STATISTICS, Lines
 
@@ -64,7 +64,9 @@ class _Values:
 
     def __init__(self, groups: Groups, src: Tensor, dim: int, options: dict[str, Any]) -> None:
         self.groups, self.src, self.dim, self.options = groups, src, dim, options
-        self.skips = bool(options.get("skipna")) and (src.is_floating_point() or src.is_complex())
+        #: Whether the values are floats or complex numbers: only their sums are rounded.
+        self.rounds = src.is_floating_point() or src.is_complex()
+        self.skips = bool(options.get("skipna")) and self.rounds
         self.exact = bool(options.get("exact"))
         self.ddof = float(options.get("ddof") or 0.0)
 
@@ -134,6 +136,8 @@ class _Values:
         few = self.counts < max(least, 1)
         if name in ("var", "std", "sem"):
             few = few | (self.counts.to(torch.float64) <= self.ddof)
+        elif name in ("skew", "kurt"):
+            few = few | (self.counts < (3 if name == "skew" else 4))
         together = {**STATISTICS, **OF_COMPLEX} if self.src.is_complex() else STATISTICS
         if name in together:
             found, none = together[name](self.lines, self.options)
@@ -178,25 +182,27 @@ def _narrowed(values: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _sum(values: _Values) -> Tensor:
-    if values.exact:
-        return _exact(values, mean=False)
+    if values.exact and values.rounds:
+        return _exact(values, [values.src], values.src.dtype, mean=False)
     return values.fold(values.without_nan(-0.0), Reduction("sum"))
 
 
-def _exact(values: _Values, mean: bool) -> Tensor:
-    if values.skips:
-        raise refusal("aggregate: exact with skipna")
-    src, dim = values.src, values.dim
-    if not (src.is_floating_point() or src.is_complex()):
-        return _mean(values) if mean else values.fold(values.wide, Reduction("sum"))
+def _exact(values: _Values, parts: list[Tensor], dtype: torch.dtype, mean: bool) -> Tensor:
+    """Sums or means, rounded once to a type; each value is given as parts whose sum it is."""
+    src, dim, size = values.src, values.dim, values.groups.size
     shape = list(src.shape)
-    shape[dim] = values.groups.size + 1
-    out = src.new_zeros(shape)
+    shape[dim] = size + 1
+    out = torch.zeros(shape, dtype=dtype, device=src.device)
     rows = values.groups.rows.reshape([-1 if axis == dim else 1 for axis in range(src.dim())])
     along = Along(shape, dim, rows.expand(src.shape))
     along.grouping = values.groups.every
-    fold_exactly(along, out, src, mean=mean, from_cell=False)
-    return out.narrow(dim, 0, values.groups.size)
+    counts = None
+    if values.skips:
+        parts = [torch.where(values.nan, 0, part) for part in parts]
+        counts = torch.zeros(shape, dtype=torch.int64, device=src.device)
+        counts.narrow(dim, 0, size).copy_(values.counts)
+    fold_exactly(along, out, *parts, mean=mean, from_cell=False, counts=counts)
+    return out.narrow(dim, 0, size)
 
 
 def _prod(values: _Values) -> Tensor:
@@ -207,8 +213,14 @@ def _prod(values: _Values) -> Tensor:
 
 
 def _sumsq(values: _Values) -> Tensor:
-    if values.exact:
-        raise refusal("aggregate: exact sumsq")
+    if values.exact and values.rounds:
+        if values.src.dtype in (torch.float64, torch.complex128):
+            raise refusal("aggregate: exact sumsq of float64")
+        # A square of these has at most 48 bits.
+        wide = values.wide
+        parts = (wide.real, wide.imag) if wide.is_complex() else (wide,)
+        squares = [part * part for part in parts]
+        return _exact(values, squares, values.src.dtype.to_real(), mean=False)
     wide = values.without_nan(-0.0)
     if wide.is_complex():
         return values.fold(wide.real * wide.real + wide.imag * wide.imag, Reduction("sum"))
@@ -218,8 +230,8 @@ def _sumsq(values: _Values) -> Tensor:
 
 
 def _mean(values: _Values) -> Tensor:
-    if values.exact and (values.src.is_floating_point() or values.src.is_complex()):
-        return _exact(values, mean=True)
+    if values.exact and values.rounds:
+        return _exact(values, [values.src], values.src.dtype, mean=True)
     counts = values.counts.clamp(min=1).to(torch.float64)
     if values.src.is_floating_point():
         return values.fold(values.without_nan(-0.0), Reduction("sum")) / counts
@@ -228,10 +240,14 @@ def _mean(values: _Values) -> Tensor:
         return torch.complex(total.real / counts, total.imag / counts)
     # Sums of two halves do not wrap, and are added with one rounding.
     bits = values.wide.view(torch.int64) if values.wide.dtype == torch.uint64 else values.wide
-    high = bits >> 32
+    high, low = bits >> 32, bits & 0xFFFFFFFF
     if values.src.dtype == torch.uint64:
         high = high & 0xFFFFFFFF
-    low = values.fold(bits & 0xFFFFFFFF, Reduction("sum"))
+    if values.exact and (values.src.dtype.itemsize == 8 or values.src.shape[values.dim] > 2**21):
+        # The total may be more than 2^53.
+        parts = [high.to(torch.float64) * 2.0**32, low.to(torch.float64)]
+        return _exact(values, parts, torch.float64, mean=True)
+    low = values.fold(low, Reduction("sum"))
     high = values.fold(high, Reduction("sum")) + (low >> 32)
     total = high.to(torch.float64) * 2.0**32 + (low & 0xFFFFFFFF).to(torch.float64)
     return total / counts
@@ -254,6 +270,29 @@ def _std(values: _Values) -> Tensor:
 def _sem(values: _Values) -> Tensor:
     counts = values.counts.clamp(min=1).to(torch.float64)
     return sqrt(_variance(values) / counts)
+
+
+def _powers(values: _Values) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The counts, and the sums of second, third and fourth powers of differences from the mean."""
+    shape = values.cells(0, torch.int64).shape
+    sums = torch.zeros((3, *shape), dtype=torch.float64, device=values.src.device)
+    wide = values.wide.to(torch.float64)
+    fold_powers(sums, updates_along(wide, values.dim), values.groups.grouping, values.skips)
+    return values.counts.to(torch.float64), *sums.unbind()
+
+
+def _skew(values: _Values) -> Tensor:
+    n, squares, cubes, _ = _powers(values)
+    adjusted = n * sqrt(n - 1.0) / (n - 2.0)
+    return torch.where(squares == 0, 0, adjusted * (cubes / (squares * sqrt(squares))))
+
+
+def _kurt(values: _Values) -> Tensor:
+    n, squares, _, fourths = _powers(values)
+    rest = (n - 2.0) * (n - 3.0)
+    normal = 3.0 * (n - 1.0) * (n - 1.0) / rest
+    found = n * (n + 1.0) * (n - 1.0) * fourths / (rest * squares * squares) - normal
+    return torch.where(squares == 0, 0, found)
 
 
 def _extreme(kind: str) -> Callable[[_Values], Tensor]:
@@ -349,6 +388,8 @@ _STATISTICS: dict[str, Callable[[_Values], Tensor]] = {
     "var": _variance,
     "std": _std,
     "sem": _sem,
+    "skew": _skew,
+    "kurt": _kurt,
     "min": _extreme("min"),
     "max": _extreme("max"),
     "first": _end("min"),

@@ -118,6 +118,26 @@ def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) 
     out.copy_(squares.reshape(out.shape))
 
 
+def fold_powers(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) -> None:
+    """Sums of powers of differences from the mean, by one pass over each cell."""
+    count = torch.zeros_like(_cells(out[0], src, grouping))
+    first = mean = squares = cubes = fourths = count
+    for _, inside, given in _steps(src, grouping):
+        take = inside & (given == given) if skips_nan else inside
+        first = torch.where(take & (count == 0), given, first)
+        more = count + 1.0
+        step = (apart := given - first - mean) / more
+        square = apart * step * count
+        of_count = more * more - 3.0 * more + 3.0
+        fourth = square * step * step * of_count + 6.0 * step * step * squares - 4.0 * step * cubes
+        cube = square * step * (more - 2.0) - 3.0 * step * squares
+        count, mean = torch.where(take, more, count), torch.where(take, mean + step, mean)
+        squares = torch.where(take, squares + square, squares)
+        cubes = torch.where(take, cubes + cube, cubes)
+        fourths = torch.where(take, fourths + fourth, fourths)
+    out.copy_(torch.stack([squares, cubes, fourths]).reshape(out.shape))
+
+
 def scan(
     out: Tensor,
     src: Updates,

@@ -20,6 +20,7 @@ from . import fold
 from .fold import Reduction, launch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from torch import Tensor
@@ -36,12 +37,23 @@ _LANES = 128
 _STRETCH = 64
 
 
-def fold_exactly(along: Along, out: Tensor, src: Tensor, *, mean: bool, from_cell: bool) -> None:
-    """Sums or means of updates into `out`, contiguous cells; those without updates stay."""
+def fold_exactly(
+    along: Along,
+    out: Tensor,
+    *src: Tensor,
+    mean: bool,
+    from_cell: bool,
+    counts: Tensor | None = None,
+) -> None:
+    """Sums or means of updates into `out`, contiguous cells; those without updates stay.
+
+    An update of floats may be given as several, of which it is the sum. `counts` has the shape of
+    `out`, and says how many updates a cell has, if that differs by column.
+    """
     if not (out.is_floating_point() or out.is_complex()):
         # Sums of integers are exact.
         reduction = Reduction("sum", from_cell, "down" if mean else "", count_cell=from_cell)
-        along.fold(out, src, reduction)
+        along.fold(out, src[0], reduction)
         return
     if along.shape.numel() == 0:
         return
@@ -54,22 +66,33 @@ def fold_exactly(along: Along, out: Tensor, src: Tensor, *, mean: bool, from_cel
         parts = torch.view_as_real(out)
         for part in (0, 1):
             one = parts[..., part].contiguous()
-            fold_exactly(
-                along, one, torch.view_as_real(src)[..., part], mean=mean, from_cell=from_cell
+            _fold(
+                along,
+                one,
+                [torch.view_as_real(given)[..., part] for given in src],
+                mean,
+                from_cell,
+                counts,
             )
             parts[..., part] = one
         return
-    _fold(along, out, src, mean, from_cell)
+    _fold(along, out, src, mean, from_cell, counts)
 
 
-def _fold(along: Along, out: Tensor, src: Tensor, mean: bool, from_cell: bool) -> None:
+def _fold(
+    along: Along,
+    out: Tensor,
+    src: Sequence[Tensor],
+    mean: bool,
+    from_cell: bool,
+    counts: Tensor | None,
+) -> None:
     import triton
 
     kernels: Any = fold.kernels
-    rows, cells = along.rows(src), along.rows_of_cells(out)
-    columns = rows.shape[1]
-    size = cells.shape[0]
-    wide = torch.float64 if out.dtype == torch.float64 else torch.float32
+    cells = along.rows_of_cells(out)
+    size, columns = cells.shape
+    wide = torch.float64 if src[0].dtype == torch.float64 else torch.float32
     planes = torch.zeros(size * columns, _PLANES[wide], dtype=torch.int64, device=out.device)
     rounds = {"PLANES": _PLANES[wide], "BLOCK": _LANES}
     grouping, numbers = along.grouping, along.numbers.contiguous()
@@ -81,16 +104,19 @@ def _fold(along: Along, out: Tensor, src: Tensor, mean: bool, from_cell: bool) -
             values, order, numbers, planes, len(values), columns, stretch, **constants, **rounds
         )
 
-    add(rows, _STRETCH, ORDERED=grouping.order is not None, NUMBERED=True)
+    for given in src:
+        stretch = min(_STRETCH, len(along.numbers))
+        add(along.rows(given), stretch, ORDERED=grouping.order is not None, NUMBERED=True)
     if from_cell:
         add(cells, 1, ORDERED=False, NUMBERED=False)
     info = torch.finfo(out.dtype)
     launch(kernels.finish, (triton.cdiv(size * columns, _LANES),), out.device)(
         planes,
-        grouping.counts,
+        grouping.counts if counts is None else along.rows_of_cells(counts),
         cells,
         size,
         columns,
+        BY_COLUMN=counts is not None,
         MEAN=mean,
         MORE=int(from_cell),
         BASE=-1074 if wide == torch.float64 else -149,

@@ -317,6 +317,19 @@ def fold_spread(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) 
         _by_column(kernels.fold_spread, out, src, grouping, SKIP=skips_nan)
 
 
+def fold_powers(out: Tensor, src: Updates, grouping: Grouping, skips_nan: bool) -> None:
+    """Sums of second, third and fourth powers of differences from the mean, of float64.
+
+    `out` has the three in front of the axes of the cells.
+    """
+    if out.numel() == 0 or src.values.numel() == 0:
+        return
+    if composes():
+        compose.fold_powers(out, src, grouping, skips_nan)
+    else:
+        _by_column(kernels.fold_powers, out, src, grouping, SKIP=skips_nan)
+
+
 def scan(src: Tensor, dim: int, grouping: Grouping, product: bool, skips_nan: bool) -> Tensor:
     """Running sums or products of values of 64 bits, or of two such parts, along an axis.
 

@@ -320,17 +320,18 @@ def add_planes(
 
 @triton.jit
 def finish(
-    planes, counts, out, cells, columns,
+    planes, counts, out, cells, columns, BY_COLUMN: tl.constexpr,
     MEAN: tl.constexpr, MORE: tl.constexpr, BASE: tl.constexpr, FRACTION: tl.constexpr,
     LOWEST: tl.constexpr, BITS: tl.constexpr, PLANES: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Rounds sums to floats of FRACTION bits whose smallest normal number is 2^LOWEST.
 
-    Plane 1 counts units of 2^BASE. Digits have 32 bits; they are written over the planes.
+    Plane 1 counts units of 2^BASE. Digits have 32 bits; they are written over the planes. `counts`
+    has a number for each cell, BY_COLUMN also for each column.
     """
     element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     cell = element // columns
-    count = tl.load(counts + cell, mask=cell < cells, other=0)
+    count = tl.load(counts + (element if BY_COLUMN else cell), mask=cell < cells, other=0)
     inside = count > 0
     count = tl.maximum(count, 1) + MORE
     at = planes + element * PLANES
@@ -446,6 +447,51 @@ def fold_spread(
         mean = tl.where(take, moved, mean)
         squares = tl.where(take, joined, squares)
     tl.store(to, squares, mask=lo < hi)
+
+
+@triton.jit
+def fold_powers(
+    src, order, starts, ends, out, cells, columns, inner, src_row, src_outer, src_inner,
+    SKIP: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Sums of second, third and fourth powers of differences from the mean, of float64.
+
+    `out` has those of all cells one after the other. As `fold_spread`, by Terriberry's update.
+    """
+    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    cell, column = element // columns, element % columns
+    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
+    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
+    outer, place = column // inner, column % inner
+    to = out + (outer * cells * inner + cell * inner + place)
+    along = outer * src_outer + place * src_inner
+    zero = tl.zeros([BLOCK], tl.float64)
+    count, first, mean = zero, zero, zero
+    squares, cubes, fourths = zero, zero, zero
+    for k in range(0, tl.max(hi - lo)):
+        inside = lo + k < hi
+        at = tl.load(order + lo + k, mask=inside, other=0).to(tl.int64)
+        given = tl.load(src + at * src_row + along, mask=inside, other=0)
+        take = inside
+        if SKIP:
+            take = inside & (given == given)
+        first = tl.where(take & (count == 0), given, first)
+        more = count + 1.0
+        apart = given - first - mean
+        step = apart / more
+        square = apart * step * count
+        of_count = more * more - 3.0 * more + 3.0
+        fourth = square * step * step * of_count + 6.0 * step * step * squares - 4.0 * step * cubes
+        cube = square * step * (more - 2.0) - 3.0 * step * squares
+        count = tl.where(take, more, count)
+        mean = tl.where(take, mean + step, mean)
+        squares = tl.where(take, squares + square, squares)
+        cubes = tl.where(take, cubes + cube, cubes)
+        fourths = tl.where(take, fourths + fourth, fourths)
+    size = cells.to(tl.int64) * columns
+    tl.store(to, squares, mask=lo < hi)
+    tl.store(to + size, cubes, mask=lo < hi)
+    tl.store(to + 2 * size, fourths, mask=lo < hi)
 
 
 @triton.jit

@@ -63,7 +63,14 @@ def planes(dtype):
 def finish(dtype):
     of = {"fp16": (-149, 10, -14, 16), "fp32": (-149, 23, -126, 32), "fp64": (-1074, 52, -1022, 64)}
     base, fraction, lowest, bits = of[dtype]
-    constants = {"MEAN": True, "MORE": 0, "BASE": base, "FRACTION": fraction, "LOWEST": lowest}
+    constants = {
+        "BY_COLUMN": False,
+        "MEAN": True,
+        "MORE": 0,
+        "BASE": base,
+        "FRACTION": fraction,
+        "LOWEST": lowest,
+    }
     constants |= {"BITS": bits, "PLANES": 69 if dtype == "fp64" else 11, "BLOCK": 128}
     signature = {"planes": "*i64", "counts": "*i64", "out": f"*{dtype}"}
     return kernels.finish, signature | {"cells": "i32", "columns": "i32"}, constants, 4
@@ -75,10 +82,10 @@ def products(dtype):
     return kernels.fold_products, signature, constants, 4
 
 
-def spread():
+def moments(kernel):
     _, signature, constants, warps = products("fp64")
     constants = {"SKIP": True, "BLOCK": constants["BLOCK"]}
-    return kernels.fold_spread, signature, constants, warps
+    return kernel, signature, constants, warps
 
 
 def scan(dtype, **of):
@@ -102,7 +109,8 @@ VARIANTS = {
     "fold min and arg fp32 rows": fold("fp32", "strict_min", 64, ARG=True, ZERO_IF_START=True),
     "fold segments fp32 rows": fold("fp32", "strict_max", 64, ARG=True, FIRST=True, ORDERED=False),
     "fold_products fp32": products("fp32"),
-    "fold_spread fp64": spread(),
+    "fold_spread fp64": moments(kernels.fold_spread),
+    "fold_powers fp64": moments(kernels.fold_powers),
     "scan sum fp64": scan("fp64", SKIP=True),
     "scan prod complex128": scan("fp64", PROD=True, COMPLEX=True, SKIP=True),
     "add_planes fp32": planes("fp32"),

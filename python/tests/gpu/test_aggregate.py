@@ -1,16 +1,18 @@
 """`strew.aggregate`, `strew.scatter` and `strew.gather` on a GPU: the CPU's bits."""
 
+import itertools
+
 import pytest
 import strew
 import torch
 from bits import COMPLEX, FLOATS, INTEGERS, check, drawn, index_of, moved, on_gpu
 
 NAMES = (
-    "sum prod sumsq mean var std sem min max first last len count any all anynan allnan argmin "
-    "argmax softmax logsumexp cumsum cumprod"
+    "sum prod sumsq mean var std sem skew kurt min max first last len count any all anynan allnan "
+    "argmin argmax softmax logsumexp cumsum cumprod"
 ).split()
 #: Of complex numbers these need the CPU, or have no results.
-REAL = frozenset("var std sem softmax logsumexp".split())
+REAL = frozenset("var std sem skew kurt softmax logsumexp".split())
 ORDER = (
     "median quantile mode nunique nth topk argtopk sort argsort rank cumcount shift cummin cummax"
 ).split()
@@ -39,6 +41,53 @@ def test_aggregate(dtype, options):
     for shape, dim in (((20,), 0), ((3, 20, 2), 1)):
         src, index = values(shape, dtype), index_of((20,), 6)
         check(lambda s, n, d=dim: strew.aggregate(s, n, names, dim=d, **options), src, index)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.uint64], ids=str)
+def test_exact(dtype):
+    names = ["sum", "mean", "sumsq"]
+    names = names[:2] if dtype in (torch.float64, torch.complex128) else names
+    for (shape, dim), skips in itertools.product((((90,), 0), ((3, 30, 2), 1)), (False, True)):
+        index = index_of((shape[dim],), 6)
+        if dtype.is_floating_point or dtype.is_complex:
+            # One group has nothing but NaN.
+            line = (index == 0).reshape([-1 if axis == dim else 1 for axis in range(len(shape))])
+            src = drawn(shape, dtype).masked_fill(line, torch.nan)
+        else:
+            src = drawn(shape, dtype)
+        options = {"dim": dim, "size": 5, "mode": "drop", "exact": True}
+        options |= {"skipna": True, "min_count": 0} if skips else {"fill_value": 7}
+        check(lambda s, n, o=options: strew.aggregate(s, n, names, **o), src, index)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint64], ids=str)
+def test_exact_means_of_large_integers(dtype):
+    """The total is not rounded before it is divided."""
+    src = torch.randint(-(2**62), 2**62, (300,), generator=torch.Generator().manual_seed(2))
+    src, index = (src.abs() if dtype == torch.uint64 else src).to(dtype), torch.arange(300) // 6
+    exact = check(lambda s, n: strew.aggregate(s, n, "mean", exact=True), src, index)
+    assert not torch.equal(exact, strew.aggregate(src, index, "mean"))
+
+
+def test_shapes_of_distributions():
+    """Skew and kurtosis of few, of equal and of infinite values."""
+    line = torch.arange(60)
+    src = torch.stack(
+        [
+            drawn((60,), torch.float64),
+            torch.full((60,), 1e300, dtype=torch.float64) * (line % 5 - 2),
+            torch.full((60,), 0.1, dtype=torch.float64),
+            torch.where(line == 7, torch.inf, line.double()),
+            torch.where(line % 9 == 0, torch.nan, 1e9 + (line * 37 % 11).double()),
+            (line * 37 % 11) * 5e-324,
+        ],
+        1,
+    )
+    # Groups of 0 to 5 values, and a larger one.
+    index = torch.where(line < 15, torch.tensor([1, 2, 2, 3, 3, 3, *[4] * 4, *[5] * 5] * 4), 6)
+    for skips in (False, True):
+        for name in ("skew", "kurt"):
+            check(lambda s, n, r=name, k=skips: strew.aggregate(s, n, r, skipna=k), src, index)
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, torch.uint64], ids=str)
@@ -138,16 +187,16 @@ def test_what_has_no_kernel_says_so():
     src, index = drawn((20,), torch.float32), index_of((20,), 6)
     src, index = moved(src), moved(index)
     with on_gpu():
-        for name in ("skew", "kurt"):
+        for name in ("sumsq", "var", "std", "sem"):
             with pytest.raises(NotImplementedError, match=r"tensor\.cpu\(\)"):
-                strew.aggregate(src, index, name)
+                strew.aggregate(src.double(), index, name, exact=True)
         with pytest.raises(NotImplementedError, match=r"tensor\.cpu\(\)"):
             strew.aggregate(src, index, "sum", weights=src)
         with pytest.raises(NotImplementedError, match=r"tensor\.cpu\(\)"):
             strew.aggregate(src, index, lambda group: group.sum())
 
 
-@pytest.mark.parametrize("name", "sum prod sumsq mean var std sem min max first last".split())
+@pytest.mark.parametrize("name", "sum prod sumsq mean var std sem skew min max first last".split())
 def test_derivatives(name):
     index = torch.tensor([2, 0, 2, 2, 0, 9])
     src = torch.tensor([3.0, 0.5, 1.0, -2.0, 1.5, 7.0], dtype=torch.float64, requires_grad=True)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from bits import COMPLEX, DTYPES, drawn, index_of, moved, same_bits
 from strew._gpu import compose
-from strew._gpu.fold import Grouping, Reduction, fold, fold_spread, scan, updates_along
+from strew._gpu.fold import Grouping, Reduction, fold, fold_powers, fold_spread, scan, updates_along
 
 KINDS = ["sum", "prod", "max", "min", "strict_max", "strict_min"]
 
@@ -36,13 +36,15 @@ def test_folds(dtype, kind, composed):
 
 
 @pytest.mark.parametrize("skips", [False, True])
-def test_spreads(skips, composed):
+@pytest.mark.parametrize("run", [fold_spread, fold_powers])
+def test_moments(run, skips, composed):
     src = drawn((2, 30, 5), torch.float64)
     grouping, found = Grouping.of_index(moved(index_of((30,), 6)), 6), []
     for forced in (True, False):
         compose.forced = forced
-        out = moved(torch.zeros(2, 6, 5, dtype=torch.float64))
-        fold_spread(out, updates_along(moved(src), 1), grouping, skips)
+        lead = (3,) if run is fold_powers else ()
+        out = moved(torch.zeros(*lead, 2, 6, 5, dtype=torch.float64))
+        run(out, updates_along(moved(src), 1), grouping, skips)
         found.append(out)
     assert same_bits(*found)
 
