@@ -7,7 +7,7 @@ stretches of updates that are sorted by their cells, and adds these sums to the 
 `finish` carries from plane to plane, divides by the count for a mean, and rounds once.
 
 Memory: 8 bytes times 11 (of 16- and 32-bit floats) or 69 (of float64) for each cell and column.
-Fewer than 2^31 updates go to one cell.
+Fewer than 2^31 updates go to one cell; of updates that are given as two parts, fewer than 2^30.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PLANES = {torch.float32: 11, torch.float64: 69}
 
 _LANES = 128
 
-#: The updates that a lane adds up. A cell with n updates gets about 3 n / 64 atomic additions.
+#: How many updates a lane adds up. A cell with n of them gets about 3 n / 64 atomic additions.
 _STRETCH = 64
 
 
@@ -104,8 +104,8 @@ def _fold(
             values, order, numbers, planes, len(values), columns, stretch, **constants, **rounds
         )
 
+    stretch = min(_STRETCH, len(numbers))
     for given in src:
-        stretch = min(_STRETCH, len(along.numbers))
         add(along.rows(given), stretch, ORDERED=grouping.order is not None, NUMBERED=True)
     if from_cell:
         add(cells, 1, ORDERED=False, NUMBERED=False)

@@ -53,14 +53,16 @@ def of_large_tensors(variant):
     return kernel, signature | dict.fromkeys(SIZES, "i64"), constants, warps
 
 
-def planes(dtype):
+def planes(dtype, **changed):
     wide = {"PLANES": 69 if dtype == "fp64" else 11, "BLOCK": 128}
     signature = {"src": f"*{dtype}", "order": "*i64", "numbers": "*i64", "planes": "*i64"}
     signature |= {"count": "i32", "columns": "i32", "stretch": "i32"}
-    return kernels.add_planes, signature, {"ORDERED": True, "NUMBERED": True, **wide}, 4
+    constants = {"ORDERED": True, "NUMBERED": True, **wide} | changed
+    signature = {name: of for name, of in signature.items() if name not in changed}
+    return kernels.add_planes, signature, constants, 4
 
 
-def finish(dtype):
+def finish(dtype, by_column=False):
     of = {"fp16": (-149, 10, -14, 16), "fp32": (-149, 23, -126, 32), "fp64": (-1074, 52, -1022, 64)}
     base, fraction, lowest, bits = of[dtype]
     constants = {
@@ -115,9 +117,12 @@ VARIANTS = {
     "scan prod complex128": scan("fp64", PROD=True, COMPLEX=True, SKIP=True),
     "add_planes fp32": planes("fp32"),
     "add_planes fp64": planes("fp64"),
+    # What a mean or a sum adds its cells by: Triton compiles for a 1 that it is given.
+    "add_planes bf16 cells": planes("bf16", ORDERED=False, NUMBERED=False, stretch=1, columns=1),
     "finish fp16": finish("fp16"),
     "finish fp32": finish("fp32"),
     "finish fp64": finish("fp64"),
+    "finish fp64 by column": finish("fp64", by_column=True),
 }
 
 

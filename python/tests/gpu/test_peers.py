@@ -39,9 +39,8 @@ INEXACT = "sumsq var std sem".split()
 #: The same of suites that take minutes, which run if STREW_SLOW is set.
 SLOW = {
     "aggregate_gradients": (
-        # They do not run on a device: skew, kurt, and functions and fractions of each group.
-        *"skew kurt test_functions_of_groups test_a_q_for_each_group".split(),
-        *"test_several_at_once test_nothing_to_reduce".split(),
+        # They do not run on a device: functions and fractions of each group.
+        *"test_functions_of_groups test_several_at_once test_a_q_for_each_group".split(),
         # Nor do deviations of complex numbers, exact deviations, and an index for each line.
         *"test_complex_numbers[var test_complex_numbers[std test_complex_numbers[sem".split(),
         *(f"test_exact_results_have_the_same_derivatives[{name}" for name in INEXACT),
@@ -51,7 +50,15 @@ SLOW = {
         "test_no_grad_and_an_index_that_changes",
     ),
     "own": (),
-    "plan_gradients": (),
+    "plan_gradients": (
+        # torch's gather on the CPU changes the payloads of NaN of bfloat16.
+        "(test_bits and bfloat16)",
+        # It forbids an index in a plan's place, which is how a device takes a plan.
+        "test_the_gradient_goes_by_the_plan",
+        # Exact sums are interpreted, so that their gradchecks take more than an hour here.
+        # test_every_axis and test_reduce have exact sums, too.
+        "(exact_ and not test_bits)",
+    ),
 }
 
 
