@@ -72,7 +72,7 @@ pub(super) struct Added {
 }
 
 impl Added {
-    /// Notes that a value has no cell. Apart from the loops, whose registers it needs not.
+    /// Notes that a value has no cell. It is not inlined, so that loops keep no register for it.
     #[cold]
     #[inline(never)]
     fn note_stray(&mut self) {
