@@ -110,3 +110,19 @@ def test_a_target_inside_an_index_of_larger_elements(at):
         memory[4:5].view(bool), 0, index, np.ones(1, bool), "prod", include_self=False
     )
     assert memory[4] == 1
+
+
+@pytest.mark.parametrize("updates", [1, 1 << 15])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("reduce", ["sum", "prod"])
+def test_cells_that_no_update_reaches_keep_their_bits(dtype, reduce, updates):
+    """They go through a table of float32, in which a signalling NaN may become a quiet one."""
+    if dtype == "bfloat16":
+        pytest.importorskip("ml_dtypes")
+    every = np.arange(1 << 16, dtype=np.uint16)
+    target = every.copy().view(dtype)
+    one = every[0x3C00:0x3C01].view("float16").astype(dtype)
+    index = np.full(updates, 0)
+    strew.torch.scatter_reduce_(target, 0, index, np.repeat(one, updates), reduce)
+    assert np.array_equal(target.view(np.uint16)[1:], every[1:])
+    assert float(target[0]) == (updates if reduce == "sum" else 0)
