@@ -48,8 +48,12 @@ FUNCTIONS = [
     "var",
     "std",
     "median",
+    "quantile",
     "cumsum",
 ]
+
+# Which quantile, linear between two values.
+Q = 0.9
 
 # How often each contender runs at a point.
 ROUNDS = 3
@@ -121,10 +125,13 @@ def _calls(point: Point, src: np.ndarray, index: np.ndarray) -> dict[str, Call]:
     import strew
 
     cells, name = point.cells, point.function
-    calls: dict[str, Call] = {OWN: lambda: strew.aggregate(src, index, name, size=cells)}
+    options = {"q": Q} if name == "quantile" else {}
+    calls: dict[str, Call] = {OWN: lambda: strew.aggregate(src, index, name, size=cells, **options)}
     if point.width == 1:
         other = _OF_GROUPIES.get(name, name)
-        calls[DROP_IN] = lambda: strew.numpy_groupies.aggregate(index, src, other, size=cells)
+        # numpy_groupies has no quantile.
+        if name != "quantile":
+            calls[DROP_IN] = lambda: strew.numpy_groupies.aggregate(index, src, other, size=cells)
         loop = plain.statistic(name, src, index, cells)
         calls |= {} if loop is None else {PLAIN: loop}
         for library in (_numpy_groupies, _numbagg, _pandas, _polars, _numpy):
@@ -136,6 +143,8 @@ def _numpy_groupies(point: Point, src: np.ndarray, index: np.ndarray) -> dict[st
     from numpy_groupies import aggregate_nb, aggregate_np
 
     name = _OF_GROUPIES.get(point.function, point.function)
+    if name == "quantile":
+        return {}
 
     def call(aggregate: Any) -> Call:
         return lambda: aggregate(index, src, func=name, size=point.cells)
@@ -164,6 +173,8 @@ def _pandas(point: Point, src: np.ndarray, index: np.ndarray) -> dict[str, Call]
     values, name = pd.Series(src), names.get(point.function, point.function)
     if name in ("var", "std"):
         return {"pandas": lambda: getattr(values.groupby(index), name)(ddof=0)}
+    if name == "quantile":
+        return {"pandas": lambda: values.groupby(index).quantile(Q)}
     return {"pandas": lambda: getattr(values.groupby(index), name)()}
 
 
@@ -184,6 +195,7 @@ def _polars(point: Point, src: np.ndarray, index: np.ndarray) -> dict[str, Call]
         "var": value.var(ddof=0),
         "std": value.std(ddof=0),
         "median": value.median(),
+        "quantile": value.quantile(Q, "linear"),
     }
     if point.function not in expressions:
         return {}

@@ -195,6 +195,19 @@ def fold(
 
 
 @triton.jit
+def lane_of_column(starts, ends, cells, columns, inner, src_outer, src_inner, BLOCK: tl.constexpr):
+    """Of a lane with one cell and column: where the cell's updates begin and end, and where the
+    column lies in the cells and in an update."""
+    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    cell, column = element // columns, element % columns
+    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
+    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
+    outer, place = column // inner, column % inner
+    to = outer * cells * inner + cell * inner + place
+    return lo, hi, to, outer * src_outer + place * src_inner
+
+
+@triton.jit
 def fold_products(
     src, order, starts, ends, out, cells, columns, inner, src_row, src_outer, src_inner,
     FROM_CELL: tl.constexpr, ORDERED: tl.constexpr, SKIP: tl.constexpr, BLOCK: tl.constexpr,
@@ -203,19 +216,15 @@ def fold_products(
 
     SKIP: NaN is left out.
     """
-    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    cell, column = element // columns, element % columns
-    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
-    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
+    lo, hi, to, along = lane_of_column(
+        starts, ends, cells, columns, inner, src_outer, src_inner, BLOCK
+    )
     inside = lo < hi
-    outer, place = column // inner, column % inner
-    to = out + 2 * (outer * cells * inner + cell * inner + place)
-    along = outer * src_outer + place * src_inner
     zero = tl.zeros([BLOCK], out.dtype.element_ty)
     re, im = zero + 1.0, zero
     if FROM_CELL:
-        re = tl.load(to, mask=inside, other=1)
-        im = tl.load(to + 1, mask=inside, other=0)
+        re = tl.load(out + 2 * to, mask=inside, other=1)
+        im = tl.load(out + 2 * to + 1, mask=inside, other=0)
     for k in range(0, tl.max(hi - lo)):
         take = lo + k < hi
         at = lo + k
@@ -230,8 +239,8 @@ def fold_products(
         joined_im = re * x_im + im * x_re
         re = tl.where(take, joined_re, re)
         im = tl.where(take, joined_im, im)
-    tl.store(to, re, mask=inside)
-    tl.store(to + 1, im, mask=inside)
+    tl.store(out + 2 * to, re, mask=inside)
+    tl.store(out + 2 * to + 1, im, mask=inside)
 
 
 @triton.jit
@@ -417,13 +426,9 @@ def fold_spread(
 
     Values are counted from the first one of their cell. SKIP: NaN is left out.
     """
-    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    cell, column = element // columns, element % columns
-    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
-    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
-    outer, place = column // inner, column % inner
-    to = out + (outer * cells * inner + cell * inner + place)
-    along = outer * src_outer + place * src_inner
+    lo, hi, to, along = lane_of_column(
+        starts, ends, cells, columns, inner, src_outer, src_inner, BLOCK
+    )
     zero = tl.zeros([BLOCK], tl.float64)
     count, first, mean, squares = zero, zero, zero, zero
     for k in range(0, tl.max(hi - lo)):
@@ -446,7 +451,7 @@ def fold_spread(
         count = tl.where(take, more, count)
         mean = tl.where(take, moved, mean)
         squares = tl.where(take, joined, squares)
-    tl.store(to, squares, mask=lo < hi)
+    tl.store(out + to, squares, mask=lo < hi)
 
 
 @triton.jit
@@ -458,13 +463,9 @@ def fold_powers(
 
     `out` has those of all cells one after the other. As `fold_spread`, by Terriberry's update.
     """
-    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    cell, column = element // columns, element % columns
-    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
-    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
-    outer, place = column // inner, column % inner
-    to = out + (outer * cells * inner + cell * inner + place)
-    along = outer * src_outer + place * src_inner
+    lo, hi, to, along = lane_of_column(
+        starts, ends, cells, columns, inner, src_outer, src_inner, BLOCK
+    )
     zero = tl.zeros([BLOCK], tl.float64)
     count, first, mean = zero, zero, zero
     squares, cubes, fourths = zero, zero, zero
@@ -489,9 +490,9 @@ def fold_powers(
         cubes = tl.where(take, cubes + cube, cubes)
         fourths = tl.where(take, fourths + fourth, fourths)
     size = cells.to(tl.int64) * columns
-    tl.store(to, squares, mask=lo < hi)
-    tl.store(to + size, cubes, mask=lo < hi)
-    tl.store(to + 2 * size, fourths, mask=lo < hi)
+    tl.store(out + to, squares, mask=lo < hi)
+    tl.store(out + size + to, cubes, mask=lo < hi)
+    tl.store(out + 2 * size + to, fourths, mask=lo < hi)
 
 
 @triton.jit
@@ -503,11 +504,9 @@ def scan(
 
     `out` has the strides of `src`, which count parts of complex numbers. SKIP: NaN joins nothing.
     """
-    element = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    cell, column = element // columns, element % columns
-    lo = tl.load(starts + cell, mask=cell < cells, other=0).to(tl.int64)
-    hi = tl.load(ends + cell, mask=cell < cells, other=0).to(tl.int64)
-    along = column // inner * src_outer + column % inner * src_inner
+    lo, hi, _, along = lane_of_column(
+        starts, ends, cells, columns, inner, src_outer, src_inner, BLOCK
+    )
     zero = tl.zeros([BLOCK], out.dtype.element_ty)
     re, im, x_im = zero, zero, zero
     if PROD:
