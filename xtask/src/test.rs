@@ -19,6 +19,17 @@ const JAX_TESTS: [&str; 4] = [
     "python/tests/peers/test_xla_abi.py",
 ];
 
+/// The oldest release of torch whose Triton runs the kernels, with a NumPy that its interpreter
+/// takes, and what is tested with it. The newest torch has all tests of kernels.
+const OLDEST_TORCH: [&str; 3] = ["--quiet", "torch==2.9.1", "numpy<2.3"];
+const KERNEL_TESTS: [&str; 5] = [
+    "python/tests/gpu/test_compose.py",
+    "python/tests/gpu/test_devices.py",
+    "python/tests/gpu/test_errors.py",
+    "python/tests/gpu/test_forms.py",
+    "python/tests/gpu/test_waiting.py",
+];
+
 /// Run every test that this machine can run, doing all the set-up itself
 ///
 /// Rust tests, doc tests and examples, conformance vectors, the demo, then a virtual environment
@@ -92,15 +103,15 @@ impl Test {
                 pytest(peers_there()?, &["python/tests/test_package.py"])
             });
             stages.run("GPU kernels, interpreted", || {
-                let venv = peers_there()?;
-                let triton = ["-c", "import triton"];
-                if run(venv.python().args(triton)).is_err() {
-                    println!("torch has brought no Triton here, so no kernel can be tested.");
-                    return Ok(());
-                }
-                pytest(venv, &["python/tests/gpu"])
+                kernels(peers_there()?, &["python/tests/gpu"])
             });
             drop(peers);
+            stages.run("GPU kernels, interpreted by the oldest Triton", || {
+                let venv = self.environment("venv-torch-oldest")?;
+                venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test")?;
+                venv.install(OLDEST_TORCH)?;
+                kernels(&venv, &KERNEL_TESTS)
+            });
             self.jaxlibs(&mut stages, wheel.as_ref());
             stages.run("cubed, dask, flox, pandas and others", || {
                 let venv = self.environment("venv-libraries")?;
@@ -259,6 +270,15 @@ fn examples() -> Outcome {
         run(&mut command(target("debug/examples").join(name)))?;
     }
     Ok(())
+}
+
+/// Runs tests of the GPU's kernels, where torch has brought Triton.
+fn kernels(venv: &Venv, tests: &[&str]) -> Outcome {
+    if run(venv.python().args(["-c", "import triton"])).is_err() {
+        println!("torch has brought no Triton here, so no kernel can be tested.");
+        return Ok(());
+    }
+    pytest(venv, tests)
 }
 
 fn pytest(venv: &Venv, arguments: &[&str]) -> Outcome {
