@@ -4,13 +4,15 @@
 
 Needs the wheel, torch with CUDA and pytest. It compares every form with the CPU engine on the card,
 runs a sample under compute-sanitizer where there is one, captures a CUDA graph of a planned sum,
-and times strew beside torch's atomics, torch's deterministic mode and the card's copy rate. At most
-5 minutes. The report is Markdown; the exit status is 1 unless everything that ran was right.
+and times strew beside torch's atomics, torch's deterministic mode, torch_scatter or pyg_lib where
+one of them is there, and the card's copy rate. At most 5 minutes. The report is Markdown; the exit
+status is 1 unless everything that ran was right.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import shutil
 import statistics
@@ -145,8 +147,11 @@ def benchmark(smaller: int) -> None:
     bytes_ = 2**30 // smaller
     rate = 2 * bytes_ / copies(bytes_) / 1e9
     print(f"Copies: {rate:.2f} TB/s. Times in ms, the median of 15.\n")
-    print("| row | strew, planned | strew | strew, exact | torch, atomics | torch, deterministic |")
-    print("|---|---|---|---|---|---|")
+    other = rival()
+    columns = ["strew, planned", "strew", "strew, exact", "torch, atomics", "torch, deterministic"]
+    columns += [other[0]] if other else []
+    print("| row |", " | ".join(columns), "|")
+    print("|---" * (len(columns) + 1) + "|")
     rows, cells = 2_000_000 // smaller, 200_000 // smaller
     uniform = torch.randint(0, cells, (rows,))
     zipf = (cells ** torch.rand(rows, dtype=torch.float64)).long().clamp(max=cells - 1)
@@ -163,6 +168,16 @@ def benchmark(smaller: int) -> None:
         elements(dim, smaller)
     backward(uniform, cells)
     assignment(10**6 // smaller)
+
+
+def rival() -> tuple[str, Callable[..., object]] | None:
+    """A library with CUDA kernels for scatters, and its function."""
+    for name, module in (("torch_scatter", "torch_scatter"), ("pyg_lib", "pyg_lib.ops")):
+        try:
+            return name, importlib.import_module(module).scatter
+        except (ImportError, AttributeError):
+            continue
+    return None
 
 
 def line(name: str, runs: list[Function | None]) -> None:
@@ -188,8 +203,13 @@ def row(name: str, index: torch.Tensor, size: int, columns: int, reduce: str = "
         return out.scatter_reduce(0, wide, src, reduce)
 
     exact = (lambda: ours(True)) if reduce == "sum" else None
-    runs = [lambda: plan.scatter(src, reduce, out=out), ours, exact, theirs]
-    line(name, [*runs, deterministic(theirs)])
+    planned = lambda: plan.scatter(src, reduce, out=out)  # noqa: E731
+    runs: list[Function | None] = [planned, ours, exact, theirs, deterministic(theirs)]
+    if other := rival():
+        scatter = other[1]
+        named = {"sum": "sum", "amax": "max", "prod": "mul"}[reduce]
+        runs.append(lambda: scatter(src, at, 0, None, size, named))
+    line(name, runs)
 
 
 def elements(dim: int, smaller: int) -> None:
@@ -205,7 +225,12 @@ def elements(dim: int, smaller: int) -> None:
         return out.scatter_add(dim, index, src)
 
     name = f"W3{'abc'[dim]} elements along axis {dim}"
-    line(name, [None, ours, lambda: ours(True), theirs, deterministic(theirs)])
+    exact = lambda: ours(True)  # noqa: E731
+    runs: list[Function | None] = [None, ours, exact, theirs, deterministic(theirs)]
+    if other := rival():
+        scatter = other[1]
+        runs.append(lambda: scatter(src, index, dim, None, shape[dim], "sum"))
+    line(name, runs)
 
 
 def backward(index: torch.Tensor, size: int) -> None:
