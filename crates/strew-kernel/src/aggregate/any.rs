@@ -7,8 +7,8 @@
 use crate::error::Problem;
 use crate::statistic::fold::number_folds;
 use crate::statistic::pass::{
-    CHUNK, Job, Made, Outcome, RowNumber, are_inside, are_of_one, decides_soon, each_chunk, repeat,
-    with_rows, with_values,
+    CHUNK, Job, Made, Outcome, RowNumber, are_even, are_inside, are_of_one, decides_soon,
+    each_chunk, repeat, with_rows, with_values,
 };
 use crate::statistic::what::{Empty, Facts, Kind, ResultType};
 use crate::tensor::{DType, DynTensor, Element};
@@ -100,17 +100,18 @@ fn flags<V: Zero, R: RowNumber, const ALL: bool>(
     let start = u8::from(ALL);
     let mut made = DynTensor::filled(DType::Bool, &[job.size], &[start])?;
     let cells = made.as_bytes_mut();
-    let soon = decides_soon(job.size, rows.len());
+    let mut soon = decides_soon(job.size, rows.len());
     let mut left = job.size;
     let by_group = decides_soon(job.size, rows.len() / 8) && repeat(&rows[..rows.len().min(CHUNK)]);
-    let end = each_chunk(job, rows, values, |rows, values, _| {
-        let mut all_there = true;
+    let end = each_chunk(job, rows, values, |rows, values, first| {
+        let (mut all_there, mut most) = (true, false);
         for (rows, values) in rows.chunks(MANY).zip(values.chunks(MANY)) {
-            let changes = |values| left > 0 && any_changes::<V, ALL>(values);
-            let size = match changes(&values[..values.len().min(SOME)]) {
-                true => MANY,
-                false => SOME,
+            let some = match left {
+                0 => 0,
+                _ => how_many_change::<V, ALL>(&values[..values.len().min(SOME)]),
             };
+            most = some * 8 > SOME * 7;
+            let size = if some > 0 { MANY } else { SOME };
             for (rows, values) in rows.chunks(size).zip(values.chunks(size)) {
                 if size == SOME && !any_changes::<V, ALL>(values) || left == 0 {
                     all_there &= are_inside(rows, job.size);
@@ -121,9 +122,13 @@ fn flags<V: Zero, R: RowNumber, const ALL: bool>(
                         change_by_group::<V, R, ALL>(rows, values, cells, &mut left)
                     }
                     true => change_few::<V, R, ALL>(rows, values, cells, &mut left),
+                    false if most => change_most::<V, R, ALL>(rows, values, cells),
                     false => change_many::<V, R, ALL>(rows, values, cells),
                 };
             }
+        }
+        if first == 0 && most && !by_group {
+            soon &= are_even(job.size, values.len(), left);
         }
         all_there
     })?;
@@ -137,6 +142,13 @@ fn flags<V: Zero, R: RowNumber, const ALL: bool>(
 #[inline(always)]
 fn changes<V: Zero, const ALL: bool>(value: V) -> bool {
     value.is_zero() == ALL
+}
+
+/// How many values change their cells.
+fn how_many_change<V: Zero, const ALL: bool>(values: &[V]) -> usize {
+    let each = values.iter().copied();
+    each.map(|value| usize::from(changes::<V, ALL>(value)))
+        .sum()
 }
 
 /// Whether one of the values changes its cell.
@@ -199,6 +211,24 @@ fn change_many<V: Zero, R: RowNumber, const ALL: bool>(
         match cells.get_mut(row.place()) {
             Some(cell) if ALL => *cell &= !changed,
             Some(cell) => *cell |= changed,
+            None => all_there = false,
+        }
+    }
+    all_there
+}
+
+/// Where most values change their cells: what a cell holds need not be known.
+#[inline(never)] // For size.
+fn change_most<V: Zero, R: RowNumber, const ALL: bool>(
+    rows: &[R],
+    values: &[V],
+    cells: &mut [u8],
+) -> bool {
+    let mut all_there = true;
+    for (row, &value) in rows.iter().zip(values) {
+        match cells.get_mut(row.place()) {
+            Some(cell) if changes::<V, ALL>(value) => *cell = u8::from(!ALL),
+            Some(_) => {}
             None => all_there = false,
         }
     }

@@ -123,14 +123,14 @@ trait Running<V: Element> {
 }
 
 macro_rules! running {
-    ($($t:ty: $sum:expr, $lowest:expr, $highest:expr, |$state:ident, $value:ident| $product:expr;)*) => {$(
+    ($($t:ty: $sum:expr, $lowest:expr, $highest:expr;)*) => {$(
         impl Running<$t> for CumSum {
             type State = <$t as Summed>::Sum;
             const START: Self::State = $sum;
 
             #[inline(always)]
             fn join(state: Self::State, value: $t) -> Self::State {
-                Summed::add(value, state)
+                Value::add(state, value.wide())
             }
 
             #[inline(always)]
@@ -144,8 +144,8 @@ macro_rules! running {
             const START: Self::State = 1 as Self::State;
 
             #[inline(always)]
-            fn join($state: Self::State, $value: $t) -> Self::State {
-                $product
+            fn join(state: Self::State, value: $t) -> Self::State {
+                Value::mul(state, value.wide())
             }
 
             #[inline(always)]
@@ -173,9 +173,9 @@ macro_rules! running {
 
 // The sum of -0.0 and a value has the value's sign.
 running! {
-    f32: -0.0, f32::NEG_INFINITY, f32::INFINITY, |state, value| state * f64::from(value);
-    f64: -0.0, f64::NEG_INFINITY, f64::INFINITY, |state, value| state * value;
-    i64: 0, i64::MIN, i64::MAX, |state, value| state.wrapping_mul(value);
+    f32: -0.0, f32::NEG_INFINITY, f32::INFINITY;
+    f64: -0.0, f64::NEG_INFINITY, f64::INFINITY;
+    i64: 0, i64::MIN, i64::MAX;
 }
 
 #[inline(always)]

@@ -3,15 +3,16 @@
 //! In the loop of single values they are assigned one after the other, from the first one to the
 //! last, or back: what is assigned last stays. Where there are many values for each group, they are
 //! gone through the other way: a bit of each group says that it has its result, and once all have,
-//! only row numbers are checked.
+//! only row numbers are checked. If the first values show that some groups get their results late,
+//! all values are assigned after all.
 
 use crate::error::Problem;
 use crate::statistic::cell::Placed;
 use crate::statistic::fold::{Fold, NOWHERE, put};
 use crate::statistic::output::{Results, Row};
 use crate::statistic::pass::{
-    CHUNK, Job, Made, RowNumber, are_inside, are_of_one, decides_soon, fill_of, repeat, with_rows,
-    with_values,
+    CHUNK, Job, Made, RowNumber, are_even, are_inside, are_of_one, decides_soon, fill_of, repeat,
+    with_rows, with_values,
 };
 use crate::statistic::value::Value;
 use crate::statistic::what::{Facts, Statistic};
@@ -93,19 +94,20 @@ fn ends<V: Element, R: RowNumber, const LAST: bool>(
     // Where groups lie one after the other, the last values are assigned in the order of the memory,
     // which takes no longer than to look at the marks. The first ones would be gone through back.
     let by_group = repeat(&rows[..rows.len().min(CHUNK)]);
-    let soon = decides_soon(job.size, rows.len()) && !(LAST && by_group);
+    let mut soon = decides_soon(job.size, rows.len()) && !(LAST && by_group);
     if soon {
         seen = try_vec("which groups have a value", job.size.div_ceil(64))?;
         seen.resize(job.size.div_ceil(64), 0);
     }
     let mut left = job.size;
     let long = by_group && decides_soon(job.size, rows.len() / 8);
-    // What comes first stays if it is marked as seen, and what comes last if it is not.
-    let back = LAST == soon;
     let chunks = rows.len().div_ceil(CHUNK);
-    for number in 0..chunks {
-        let number = if back { chunks - 1 - number } else { number };
-        let from = number * CHUNK;
+    let (mut number, mut done, mut judged) = (0, 0, false);
+    while number < chunks {
+        // What comes first stays if it is marked as seen, and what comes last if it is not.
+        let back = LAST == soon;
+        let at = if back { chunks - 1 - number } else { number };
+        let from = at * CHUNK;
         let to = rows.len().min(from + CHUNK);
         let (rows, values) = (&rows[from..to], &values[from..to]);
         let pairs = rows
@@ -120,12 +122,22 @@ fn ends<V: Element, R: RowNumber, const LAST: bool>(
             (false, true) => assign(pairs.rev(), cells),
             (false, false) => assign(pairs, cells),
         };
+        done += values.len();
+        // The last chunk may be short, and say little.
+        if soon && !by_group && !judged && done >= CHUNK {
+            judged = true;
+            if !are_even(job.size, done, left) {
+                (soon, number) = (false, 0);
+                continue;
+            }
+        }
         if !(job.step)(values.len()) {
             return Err(Problem::Interrupted);
         }
         if !all_there && !job.leaves_out {
             return Ok(Made::Stray);
         }
+        number += 1;
     }
     Ok(Made::Results(made.into_dyn()))
 }

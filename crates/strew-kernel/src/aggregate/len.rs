@@ -77,21 +77,33 @@ pub(crate) fn len(job: Job<'_>) -> Result<Made, Problem> {
 }
 
 fn len_of<R: RowNumber>(job: &Job<'_>, rows: &[R], fill: i64) -> Result<Made, Problem> {
-    let mut counts = Tensor::<i64>::zeros(&[job.size])?;
-    let cells = counts.as_mut_slice();
-    let end = match job.size <= SMALL {
-        true => len_of_few(job, rows, cells)?,
-        // Values of no bytes.
-        false => join_all::<Len, (), R>(job, rows, &vec![(); rows.len()], cells)?,
-    };
+    let mut lengths = Tensor::<i64>::zeros(&[job.size])?;
+    let cells = lengths.as_mut_slice();
+    let end = counts(job, rows, cells)?;
     if fill != 0 {
         let empty = cells.iter_mut().filter(|count| **count == 0);
         empty.for_each(|count| *count = fill);
     }
     Ok(match end {
-        Outcome::Done => Made::Results(counts.into_dyn()),
+        Outcome::Done => Made::Results(lengths.into_dyn()),
         Outcome::Stray => Made::Stray,
     })
+}
+
+/// Counts the values of each group, from zeros on.
+///
+/// # Errors
+/// [`Problem::Interrupted`] and [`Problem::Memory`].
+pub(crate) fn counts<R: RowNumber>(
+    job: &Job<'_>,
+    rows: &[R],
+    cells: &mut [i64],
+) -> Result<Outcome, Problem> {
+    match job.size <= SMALL {
+        true => len_of_few(job, rows, cells),
+        // Values of no bytes.
+        false => join_all::<Len, (), R>(job, rows, &vec![(); rows.len()], cells),
+    }
 }
 
 fn len_of_few<R: RowNumber>(

@@ -72,7 +72,7 @@ macro_rules! floats {
 
             #[inline(always)]
             fn joined(self, sum: f64) -> (f64, bool) {
-                (Summed::add(self, sum), false)
+                (sum + self.wide(), false)
             }
 
             #[inline(always)]
@@ -140,7 +140,7 @@ fn mean_of<V: Averaged, R: RowNumber>(
         return Ok(Made::None);
     };
     let none = Total {
-        sum: V::ZERO,
+        sum: V::Sum::ZERO,
         count: 0,
     };
     let mut all = states(job, none)?;

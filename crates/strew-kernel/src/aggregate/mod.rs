@@ -217,6 +217,8 @@ pub fn of_single_values(statistic: Statistic, job: Job<'_>) -> Result<Made, Prob
     let _floats = DefaultFloats::enter();
     match statistic {
         Statistic::Sum => sum::sum(job),
+        Statistic::Prod => sum::prod(job),
+        Statistic::SumOfSquares => sum::sum_of_squares(job),
         Statistic::Mean => mean::mean(job),
         Statistic::Min => min::extreme::<false>(job),
         Statistic::Max => min::extreme::<true>(job),
@@ -234,6 +236,7 @@ pub fn of_single_values(statistic: Statistic, job: Job<'_>) -> Result<Made, Prob
         Statistic::Var { .. } | Statistic::Std { .. } | Statistic::Sem { .. } => {
             var::var(statistic, job)
         }
+        Statistic::Median | Statistic::Quantile(..) => median::median(statistic, job),
         _ => Ok(Made::None),
     }
 }

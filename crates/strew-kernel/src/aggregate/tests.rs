@@ -1,6 +1,6 @@
 //! Moments and ordered statistics beside their definitions.
 
-use crate::aggregate::median::{median, quantile};
+use crate::aggregate::median::of_ranks;
 use crate::aggregate::mode::{different, mode};
 use crate::aggregate::rank::ranks;
 use crate::aggregate::skew::{self, Powers};
@@ -35,6 +35,14 @@ pub(crate) fn of_values<T: Value>(values: &[T], statistic: Statistic) -> Option<
             variance(cell, statistic)
         }
     }
+}
+
+fn median(order: &mut InOrder<f64>, values: &[f64]) -> Option<f64> {
+    of_ranks(Statistic::Median, order, values)
+}
+
+fn quantile(order: &mut InOrder<f64>, values: &[f64], q: f64, between: Between) -> Option<f64> {
+    of_ranks(Statistic::Quantile(q, between), order, values)
 }
 
 fn close(found: f64, expected: f64) {

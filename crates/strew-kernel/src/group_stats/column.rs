@@ -2,7 +2,7 @@
 //!
 //! These are the statistics that need all values together. Values come in the order of the updates.
 
-use crate::aggregate::median::{median, quantile};
+use crate::aggregate::median::of_ranks;
 use crate::aggregate::mode::{different, mode};
 use crate::aggregate::nth::place;
 use crate::aggregate::softmax::log_sum_exp;
@@ -42,6 +42,15 @@ impl<T: Value> Column<T> {
         self.places.extend_from_slice(places);
     }
 
+    /// Takes every `width`th value of a block, from the `i`th on.
+    pub(crate) fn refill_from(&mut self, block: &[T], i: usize, width: usize, places: &[usize]) {
+        match width {
+            // Copied at once.
+            1 => self.refill(block.iter().copied(), places),
+            _ => self.refill(block.iter().skip(i).step_by(width).copied(), places),
+        }
+    }
+
     /// Takes the values of another one that are not NaN.
     pub(crate) fn refill_without_nan(&mut self, from: &Self) {
         let numbers = from.values.iter().copied();
@@ -64,8 +73,9 @@ impl<T: Value> Column<T> {
 
     pub(crate) fn real(&mut self, statistic: Statistic) -> Option<f64> {
         match statistic {
-            Statistic::Median => median(&mut self.order, &self.values),
-            Statistic::Quantile(q, between) => quantile(&mut self.order, &self.values, q, between),
+            Statistic::Median | Statistic::Quantile(..) => {
+                of_ranks(statistic, &mut self.order, &self.values)
+            }
             Statistic::LogSumExp => Some(log_sum_exp(&self.values)),
             _ => None,
         }

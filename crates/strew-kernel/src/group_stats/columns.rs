@@ -86,8 +86,7 @@ impl<T: Value> ByColumn<T> {
         let needed = task.wanted.iter().any(|one| needs(one.statistic).places);
         let places = if needed { updates } else { &[] };
         for i in 0..width {
-            let values = block.iter().skip(i).step_by(width).copied();
-            self.all.refill(values, places);
+            self.all.refill_from(block, i, width, places);
             let skips = task.among.skip && self.all.values.iter().any(|value| value.nan());
             if skips {
                 self.numbers.refill_without_nan(&self.all);

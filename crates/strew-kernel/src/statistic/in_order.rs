@@ -13,6 +13,7 @@
 //! Cost: a key and a copy for each value. Selecting takes `O(n)`, sorting `O(n log n)` operations.
 
 use crate::error::Problem;
+use crate::statistic::select::pair;
 use crate::statistic::value::Value;
 use crate::tensor::try_vec;
 
@@ -71,9 +72,7 @@ impl<T: Value> InOrder<T> {
         self.selected = Some(0);
         self.keys.clear();
         self.keys.extend(values.iter().map(|value| value.key()));
-        self.nan = values.iter().fold(false, |nan, value| nan | value.nan());
-        let is_its_key = |plain, value: &T| plain & value.is_its_key();
-        self.plain = values.iter().fold(true, is_its_key);
+        (self.nan, self.plain) = T::are_their_keys(values);
     }
 
     /// The keys, sorted.
@@ -92,8 +91,7 @@ impl<T: Value> InOrder<T> {
         let (low, high) = match &mut self.selected {
             Some(selected) if *selected < SELECTED => {
                 *selected += 1;
-                let (_, &mut low, above) = self.keys.select_nth_unstable(rank);
-                (low, above.iter().copied().min().unwrap_or(low))
+                pair(&mut self.keys, rank)
             }
             _ => {
                 let keys = self.sorted(values);

@@ -8,6 +8,7 @@
 //! | `fold` | a statistic as a running record: start, join, merge, finish |
 //! | [`pass`] | the pass over single values of the commonest types |
 //! | `in_order` | values of a group in ascending order |
+//! | `select` | the key of a rank among many |
 //! | [`read`] | where rows and values are read |
 //! | [`output`] | what is wanted; results are converted to their type and written |
 
@@ -18,5 +19,6 @@ pub mod output;
 pub mod pass;
 pub mod point;
 pub mod read;
+pub(crate) mod select;
 pub mod value;
 pub mod what;

@@ -290,6 +290,14 @@ pub(crate) fn decides_soon(size: usize, values: usize) -> bool {
     size.saturating_mul(32) <= values
 }
 
+/// Whether as few groups are left after some values as if these were spread evenly. Otherwise some
+/// groups have few values, and get their results late.
+pub(crate) fn are_even(size: usize, values: usize, left: usize) -> bool {
+    #[allow(clippy::cast_precision_loss)]
+    let (size, values, left) = (size as f64, values as f64, left as f64);
+    left <= 1.25 * size * (-values / size).exp() + size / 16.0
+}
+
 /// The fill value, if the results are of this type.
 pub(crate) fn fill_of<T: Element>(job: &Job<'_>) -> Option<T> {
     job.fill.view().typed::<T>()?.as_slice()?.first().copied()

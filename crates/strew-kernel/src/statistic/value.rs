@@ -3,6 +3,7 @@
 use crate::ops::order::{Compared, first_nan_replaces};
 use crate::statistic::cell::Cell;
 use crate::statistic::point::Point;
+use crate::statistic::select::Bits;
 use crate::tensor::Element;
 use num_complex::Complex64;
 use std::ops::Not;
@@ -29,12 +30,20 @@ pub trait Value: Element + Compared + Cell + PartialEq {
     /// The square, of complex numbers that of the magnitude.
     fn square(self) -> Self;
     /// Stands for the value in comparisons: NaN last, complex numbers by their real parts first.
-    type Key: Ord + Copy + Not<Output = Self::Key> + Send + Sync;
+    type Key: Bits + Not<Output = Self::Key> + Send + Sync;
     fn key(self) -> Self::Key;
     /// A value with this key.
     fn of_key(key: Self::Key) -> Self;
     /// Whether [`of_key`](Self::of_key) of its key has its bits: not if it is NaN or has a -0.0.
     fn is_its_key(self) -> bool;
+    /// Whether one of the values is NaN, and whether each [is its key](Self::is_its_key).
+    fn are_their_keys(all: &[Self]) -> (bool, bool) {
+        let nan = all.iter().fold(false, |nan, value| nan | value.nan());
+        (
+            nan,
+            all.iter().fold(true, |are, value| are & value.is_its_key()),
+        )
+    }
     /// The lesser of two, the first if neither is; NaN is stronger.
     #[inline(always)]
     fn lesser(self, other: Self) -> Self {
@@ -101,6 +110,7 @@ macro_rules! integers {
             fn key(self) -> u64 { self as u64 ^ $flip }
             fn of_key(key: u64) -> Self { (key ^ $flip) as Self }
             fn is_its_key(self) -> bool { true }
+            fn are_their_keys(_: &[Self]) -> (bool, bool) { (false, true) }
             fn add_to(self, total: i128) -> i128 { total.wrapping_add(self.into()) }
             fn add_totals(a: i128, b: i128) -> i128 { a.wrapping_add(b) }
             fn mean_of(total: i128, count: u64) -> Complex64 {
@@ -204,6 +214,20 @@ impl Value for f64 {
     #[inline(always)]
     fn pieces(self) -> [f64; 2] {
         [self, 0.0]
+    }
+    fn are_their_keys(all: &[Self]) -> (bool, bool) {
+        // By the highest bits of integers, which the oldest vector instructions compute: a NaN is
+        // beyond infinity, and what is subtracted from 0 has another sign unless it is 0.
+        let (mut nan, mut no_zero) = (0, SIGN);
+        for value in all {
+            let apart = value.to_bits() ^ SIGN;
+            nan |= Self::INFINITY
+                .to_bits()
+                .wrapping_sub(value.to_bits() & !SIGN);
+            no_zero &= apart | apart.wrapping_neg();
+        }
+        let nan = nan & SIGN != 0;
+        (nan, !nan & (no_zero & SIGN != 0))
     }
     fn floats(all: &[Self]) -> Option<&[f64]> {
         Some(all)
