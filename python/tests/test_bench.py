@@ -515,7 +515,7 @@ def test_plain_loops_of_statistics_are_right(function, dtype):
     rng = np.random.default_rng(0)
     src, index = rng.integers(0, 4, 500).astype(dtype), rng.integers(0, 20, 500)
     loop = plain.statistic(function, src, index, 20)
-    if function == "median":
+    if function in ("median", "quantile"):
         assert loop is None
         return
     expected = strew.aggregate(src, index, function, size=20)
