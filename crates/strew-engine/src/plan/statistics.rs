@@ -329,7 +329,7 @@ impl Groups<'_> {
     /// groups are left out.
     fn stored_rows(&self) -> Option<(RowSlice<'_>, bool)> {
         match self {
-            Self::Plan(plan) => Some((RowSlice::of_plan(plan.numbers())?, true)),
+            Self::Plan(plan) => Some((RowSlice::of_index(&plan.numbers().view())?, true)),
             Self::Index(numbers) => numbers.stored_rows(),
         }
     }

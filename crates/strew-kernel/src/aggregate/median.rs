@@ -5,16 +5,18 @@
 //! there is a -0.0, the loop makes nothing.
 
 use crate::aggregate::len::counts;
+use crate::aggregate::var::Moved;
 use crate::error::Problem;
+use crate::ops::order::Compared;
 use crate::statistic::in_order::InOrder;
 use crate::statistic::pass::{
     CHUNK, Job, Made, Outcome, RowNumber, each_chunk, fill_of, states, unset, with_rows,
     with_values,
 };
-use crate::statistic::select::{Bits, pair};
+use crate::statistic::select::pair;
 use crate::statistic::value::Value;
 use crate::statistic::what::{Between, Facts, Kind, Needs, ResultType, Statistic, Way};
-use crate::tensor::Element;
+use crate::tensor::{List, Tensor};
 use std::mem;
 
 pub(crate) const MEDIAN: Facts = Facts {
@@ -117,96 +119,6 @@ fn on_the_line(low: f64, high: f64, part: f64) -> f64 {
     low * (1.0 - part) + high * part
 }
 
-/// A type of single values that are selected by their keys.
-trait Ranked: Element {
-    type Key: Bits + Element;
-    type Result: Element;
-    const ZERO: Self;
-    /// As [`Value::key`].
-    fn key(self) -> Self::Key;
-    fn of_key(key: Self::Key) -> f64;
-    fn is_nan(self) -> bool;
-    fn is_negative_zero(self) -> bool;
-    fn result(of: f64) -> Self::Result;
-}
-
-impl Ranked for f32 {
-    type Key = u32;
-    type Result = Self;
-    const ZERO: Self = 0.0;
-
-    #[inline(always)]
-    fn key(self) -> u32 {
-        // 0.0 and -0.0 are equal.
-        let bits = (self + 0.0).to_bits();
-        let negative = (bits.cast_signed() >> 31).cast_unsigned();
-        match Self::is_nan(self) {
-            true => u32::MAX,
-            false => bits ^ (negative | 1 << 31),
-        }
-    }
-
-    fn of_key(key: u32) -> f64 {
-        let positive = (key.cast_signed() >> 31).cast_unsigned();
-        Self::from_bits(key ^ (!positive | 1 << 31)).into()
-    }
-
-    #[inline(always)]
-    fn is_nan(self) -> bool {
-        Self::is_nan(self)
-    }
-
-    #[inline(always)]
-    fn is_negative_zero(self) -> bool {
-        self.to_bits() == 1 << 31
-    }
-
-    #[allow(clippy::cast_possible_truncation)]
-    fn result(of: f64) -> Self {
-        of as Self
-    }
-}
-
-macro_rules! of_eight_bytes {
-    ($($t:ty: |$value:ident| $nan:expr, $negative_zero:expr;)*) => {$(
-        impl Ranked for $t {
-            type Key = u64;
-            type Result = f64;
-            const ZERO: Self = 0 as $t;
-
-            #[inline(always)]
-            fn key(self) -> u64 {
-                Value::key(self)
-            }
-
-            fn of_key(key: u64) -> f64 {
-                <$t as Value>::of_key(key).complex().re
-            }
-
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                let $value = self;
-                $nan
-            }
-
-            #[inline(always)]
-            fn is_negative_zero(self) -> bool {
-                let $value = self;
-                $negative_zero
-            }
-
-            fn result(of: f64) -> f64 {
-                of
-            }
-        }
-    )*};
-}
-
-of_eight_bytes! {
-    f64: |value| value.is_nan(), value.to_bits() == 1 << 63;
-    i64: |_value| false, false;
-}
-
 pub(crate) fn median(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem> {
     with_values!(job, |values: V| {
         with_rows!(job.rows, |rows| of_keys::<V, _>(
@@ -215,7 +127,18 @@ pub(crate) fn median(statistic: Statistic, job: Job<'_>) -> Result<Made, Problem
     })
 }
 
-fn of_keys<V: Ranked, R: RowNumber>(
+/// The keys of all groups, one group after the other.
+struct Keys {
+    all: Tensor<u64>,
+    /// Where those of each group end.
+    ends: List<i64>,
+    /// Some key is that of a NaN.
+    nan: bool,
+    /// Some value is -0.0.
+    negative_zero: bool,
+}
+
+fn of_keys<V: Moved, R: RowNumber>(
     statistic: Statistic,
     job: &Job<'_>,
     rows: &[R],
@@ -224,55 +147,74 @@ fn of_keys<V: Ranked, R: RowNumber>(
     let Some(fill) = fill_of::<V::Result>(job) else {
         return Ok(Made::None);
     };
-    let mut next = states(job, 0)?;
-    if counts(job, rows, &mut next)? == Outcome::Stray {
+    let mut ends = states(job, 0)?;
+    if counts(job, rows, &mut ends)? == Outcome::Stray {
         return Ok(Made::Stray);
     }
     let mut all = 0;
-    for next in next.iter_mut() {
-        (*next, all) = (all, all + *next);
+    for end in ends.iter_mut() {
+        // First where the group begins: each of its keys moves that on.
+        (*end, all) = (all, all + *end);
     }
-    let mut keys = unset::<V::Key>(usize::try_from(all).unwrap_or(0))?;
-    let keys = keys.as_mut_slice();
+    let mut all = unset::<u64>(usize::try_from(all).unwrap_or(0))?;
+    let keys = all.as_mut_slice();
     let (mut nan, mut negative_zero) = (false, false);
     each_chunk(job, rows, values, |rows, values, _| {
-        for (row, &value) in rows.iter().zip(values) {
-            let Some(next) = next.get_mut(row.place()) else {
+        for (row, value) in rows.iter().zip(values) {
+            let Some(next) = ends.get_mut(row.place()) else {
                 continue;
             };
+            let value = value.computed();
             if let Some(key) = keys.get_mut(*next as usize) {
                 *key = value.key();
             }
             *next += 1;
-            nan |= value.is_nan();
-            negative_zero |= value.is_negative_zero();
+            nan |= value.nan();
+            negative_zero |= !value.is_its_key() & !value.nan();
         }
         true
     })?;
-    let zero = V::ZERO.key();
+    let keys = Keys {
+        all,
+        ends,
+        nan,
+        negative_zero,
+    };
+    of_groups::<V>(statistic, job, keys, fill)
+}
+
+#[inline(never)] // For size.
+fn of_groups<V: Moved>(
+    statistic: Statistic,
+    job: &Job<'_>,
+    mut keys: Keys,
+    fill: V::Result,
+) -> Result<Made, Problem> {
+    let zero = V::Computed::ZERO.key();
     let mut made = unset::<V::Result>(job.size)?;
-    let (mut rest, mut start, mut done) = (keys, 0, 0);
-    for (result, &end) in made.as_mut_slice().iter_mut().zip(next.iter()) {
-        let (keys, others) = rest.split_at_mut((end - start) as usize);
-        (rest, start) = (others, end);
-        let Some(last) = keys.len().checked_sub(1) else {
+    let (mut rest, mut start, mut done) = (keys.all.as_mut_slice(), 0, 0);
+    for (result, &end) in made.as_mut_slice().iter_mut().zip(keys.ends.iter()) {
+        let (of_group, behind) = rest.split_at_mut((end - start) as usize);
+        (rest, start) = (behind, end);
+        let Some(last) = of_group.len().checked_sub(1) else {
             *result = fill;
             continue;
         };
-        done += keys.len();
+        done += of_group.len();
         if done >= CHUNK && !(job.step)(mem::take(&mut done)) {
             return Err(Problem::Interrupted);
         }
-        if nan && keys.contains(&V::Key::HIGHEST) {
+        if keys.nan && of_group.contains(&u64::MAX) {
             *result = V::result(f64::NAN);
             continue;
         }
         let place = Place::of(statistic, last);
-        let (low, high) = pair(keys, place.rank);
-        if negative_zero && (low == zero || high == zero) {
+        let (low, high) = pair(of_group, place.rank);
+        if keys.negative_zero && (low == zero || high == zero) {
             return Ok(Made::None);
         }
-        *result = V::result(place.between(V::of_key(low), V::of_key(high)));
+        let value = |key| V::Computed::of_key(key).complex().re;
+        *result = V::result(place.between(value(low), value(high)));
     }
     Ok(Made::Results(made.into_dyn()))
 }

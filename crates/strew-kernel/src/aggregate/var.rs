@@ -109,9 +109,9 @@ pub(crate) fn variance<P>(cell: Spread<P>, statistic: Statistic) -> Option<f64> 
     }
 }
 
-/// A type of values, and what their moments are computed from.
-trait Moved: Element {
-    type Computed: Value<Point = f64>;
+/// A type of single values, and what real results are computed from.
+pub(crate) trait Moved: Element {
+    type Computed: Value<Point = f64, Key = u64>;
     type Result: Element;
     fn computed(self) -> Self::Computed;
     fn result(made: f64) -> Self::Result;

@@ -13,7 +13,6 @@
 
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
-use crate::groups::row_ids::RowIds;
 use crate::runtime::machine::L2;
 use crate::tensor::{DType, DynTensor, DynView, Element, List, Plain, Tensor};
 
@@ -22,7 +21,6 @@ use crate::tensor::{DType, DynTensor, DynView, Element, List, Plain, Tensor};
 pub enum RowSlice<'r> {
     I64(&'r [i64]),
     I32(&'r [i32]),
-    U32(&'r [u32]),
 }
 
 impl<'r> RowSlice<'r> {
@@ -36,15 +34,6 @@ impl<'r> RowSlice<'r> {
         }
     }
 
-    /// Row numbers that a plan has, if they have 32 bits.
-    #[must_use]
-    pub fn of_plan(numbers: &'r RowIds) -> Option<Self> {
-        match numbers {
-            RowIds::Narrow(list) => Some(Self::U32(list)),
-            RowIds::Wide(_) => None,
-        }
-    }
-
     /// Whether most values have the row of the one before, by a sample of the first.
     #[must_use]
     pub fn repeat(self) -> bool {
@@ -52,7 +41,6 @@ impl<'r> RowSlice<'r> {
         match self {
             Self::I64(rows) => repeat(&rows[..some]),
             Self::I32(rows) => repeat(&rows[..some]),
-            Self::U32(rows) => repeat(&rows[..some]),
         }
     }
 
@@ -61,7 +49,6 @@ impl<'r> RowSlice<'r> {
         match self {
             Self::I64(rows) => rows.len(),
             Self::I32(rows) => rows.len(),
-            Self::U32(rows) => rows.len(),
         }
     }
 }
@@ -93,7 +80,7 @@ macro_rules! rows {
     )*};
 }
 
-rows!(i64, i32, u32);
+rows!(i64, i32);
 
 /// Whether every row is that of a group.
 pub(crate) fn are_inside<R: RowNumber>(rows: &[R], size: usize) -> bool {
@@ -349,7 +336,6 @@ macro_rules! with_rows {
         match $rows {
             $crate::statistic::pass::RowSlice::I64($slice) => $do,
             $crate::statistic::pass::RowSlice::I32($slice) => $do,
-            $crate::statistic::pass::RowSlice::U32($slice) => $do,
         }
     };
 }

@@ -55,7 +55,7 @@ macro_rules! bits {
     )*};
 }
 
-bits!(u32, u64, u128);
+bits!(u64, u128);
 
 /// Fewer keys are selected by exchanging them.
 const MANY: usize = 2 * FEW;
@@ -92,6 +92,7 @@ pub(crate) fn pair<K: Bits>(keys: &mut [K], rank: usize) -> (K, K) {
 }
 
 /// [`pair`], of fewer than 2^32 keys, which stay where they are.
+#[inline(never)] // For size.
 fn ranked<K: Bits>(keys: &[K], rank: usize) -> (K, K) {
     let first = keys.first().copied().unwrap_or(K::ZERO);
     let differing = keys.iter().fold(K::ZERO, |all, &key| all | key ^ first);
@@ -139,6 +140,7 @@ type Counts = [u32; 1 << DIGIT];
 
 /// How many keys have which digit, in two parts: neighbours with the same one need not wait for each
 /// other.
+#[inline(never)] // For size.
 fn count<K: Bits>(keys: &[K], inside: Inside<K>, shift: u32, width: u32) -> [Counts; 2] {
     let mut counts = [[0; 1 << DIGIT]; 2];
     let mask = (1 << width.min(DIGIT)) - 1;
@@ -155,6 +157,7 @@ fn count<K: Bits>(keys: &[K], inside: Inside<K>, shift: u32, width: u32) -> [Cou
 }
 
 /// The key of a rank among the few inside, and the next one of them.
+#[inline(never)] // For size.
 fn among_few<K: Bits>(keys: &[K], inside: Inside<K>, rank: usize) -> (K, Option<K>) {
     // What lies behind the last one is written over.
     let mut few = [inside.like; FEW + 1];
