@@ -281,8 +281,8 @@ impl Groups<'_> {
         let meter = Meter::new(src.len().saturating_mul(wanted.len()));
         let step = |done| meter.step(done);
         let threads = threads(src.len().saturating_mul(src.dtype().size()));
-        // By groups, several quantiles are made of one reading of the values. Two quantiles of 4M values
-        // in 100,000 groups take as long as by two loops, and in fewer groups longer.
+        // By groups, several quantiles are made of one reading of the values. Two quantiles of 4M
+        // values in 100,000 groups take as long as by two loops, and in fewer groups longer.
         let is_of_ranks = |wanted: &&Wanted| {
             matches!(
                 wanted.statistic,

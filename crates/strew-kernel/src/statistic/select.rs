@@ -21,7 +21,7 @@ pub trait Bits:
     const HIGHEST: Self;
     /// How many bits there are from the highest one that is set to the lowest.
     fn length(self) -> u32;
-    /// All bits but so many of the lowest.
+    /// All bits above the `lowest` lowest ones.
     fn all_above(lowest: u32) -> Self;
     /// The lowest bits of the key without its `shift` lowest ones.
     fn digit(self, shift: u32) -> usize;
@@ -96,7 +96,7 @@ pub(crate) fn pair<K: Bits>(keys: &mut [K], rank: usize) -> (K, K) {
 fn ranked<K: Bits>(keys: &[K], rank: usize) -> (K, K) {
     let first = keys.first().copied().unwrap_or(K::ZERO);
     let differing = keys.iter().fold(K::ZERO, |all, &key| all | key ^ first);
-    // Keys inside may differ in so many of their lowest bits.
+    // The number of lowest bits in which keys inside may differ.
     let mut differ = differing.length();
     let mut inside = Inside {
         like: first,
