@@ -17,8 +17,13 @@ use strew_kernel::runtime::threads::available;
 
 /// Whether one thread is at least as fast as several that each read the whole index, or a stretch
 /// of it if it `ascends`.
-fn suits_one(run: &Run<'_, '_>, ascends: bool) -> bool {
-    let (width, size) = (run.cut.width(), run.types.dst.size());
+fn suits_one(run: &Run<'_, '_>, strategy: Strategy, ascends: bool) -> bool {
+    let (width, dst) = (run.cut.width(), run.types.dst);
+    // A table's cells are accumulators.
+    let size = match strategy {
+        Strategy::DenseTable => dst.accumulator().size(),
+        _ => dst.size(),
+    };
     let [ref lookup, ..] = run.space.lookups[..] else {
         return false;
     };
@@ -33,7 +38,8 @@ fn suits_one(run: &Run<'_, '_>, ascends: bool) -> bool {
     }
     let row = width.saturating_mul(size);
     if row <= OWNED_SHORT_ROW {
-        return run.space.reach() < OWNED_REACH || skew().is_hotter(OWNED_SHORT_HOTTEST);
+        let reach = run.space.reach() / dst.size() * size;
+        return reach < OWNED_REACH || skew().is_hotter(OWNED_SHORT_HOTTEST);
     }
     row <= OWNED_HOT_ROW && skew().is_hotter(OWNED_HOTTEST)
 }
@@ -115,8 +121,9 @@ pub(crate) fn share(
 /// The fastest way to share a run out; `None` if none is possible, or one thread is as fast.
 fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
     let (split, threads) = possible_share(run, strategy)?;
-    let direct = split == Split::Owner && strategy == Strategy::InOrder;
-    let one = direct && suits_one(run, seems_to_ascend(run, strategy, split));
+    let cells = matches!(strategy, Strategy::InOrder | Strategy::DenseTable);
+    let direct = split == Split::Owner && cells && !run.request.exact;
+    let one = direct && suits_one(run, strategy, seems_to_ascend(run, strategy, split));
     (!one).then_some((split, threads))
 }
 
