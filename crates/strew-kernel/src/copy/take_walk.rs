@@ -174,12 +174,12 @@ impl<'a> TakeWalk<'a> {
         }
         let mut room = StackBuf::<i64, RULED>::of_size();
         let room = room.fill_with(0, RULED.min(self.walk.count()));
-        let Some((line, inside)) = cursor.line_by_rule(input, index, room)? else {
+        let Some((line, drops)) = cursor.line_by_rule(input, index, room)? else {
             return Ok(0);
         };
-        match inside {
-            true => takes(&Lines::one(line))?,
-            false => line.kept().try_for_each(|lines| takes(&lines))?,
+        match drops {
+            true => line.kept().try_for_each(|lines| takes(&lines))?,
+            false => takes(&Lines::one(line))?,
         }
         Ok(line.count)
     }

@@ -157,7 +157,7 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
     let later = (
-        index.wrapping_add(ahead::<J>()),
+        line.index_ahead::<I>(ahead::<J>()),
         src.wrapping_add(ahead::<J>()),
     );
     // A constant number of rows is unrolled without a counter.
@@ -212,7 +212,10 @@ const PAGE_AHEAD: usize = 1024;
 unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
-    let later = (index.wrapping_add(PAGE_AHEAD), src.wrapping_add(PAGE_AHEAD));
+    let later = (
+        line.index_ahead::<I>(PAGE_AHEAD),
+        src.wrapping_add(PAGE_AHEAD),
+    );
     let lines = |size: usize| (AT_ONCE * size).div_ceil(64);
     let whole = line.count - line.count % AT_ONCE;
     // SAFETY: the caller promises a dense line: index and source hold `count` values one after the
@@ -578,7 +581,7 @@ pub(crate) unsafe fn picked(
 /// one row of the destination and the index values have type `I`.
 unsafe fn one_element<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let index = line.index.cast::<I>();
-    let later = index.wrapping_add(PAGE_AHEAD);
+    let later = line.index_ahead::<I>(PAGE_AHEAD);
     // A constant number of rows is unrolled without a counter.
     let whole = line.count - line.count % 8;
     // SAFETY: the caller promises the element, an index value for each row, and cells as `join`

@@ -165,7 +165,7 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
 ) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
-    let later = (index.wrapping_add(AHEAD), src.wrapping_add(AHEAD));
+    let later = (line.index_ahead::<I>(AHEAD), src.wrapping_add(AHEAD));
     let lines = |size: usize| (8 * size).div_ceil(64);
     // A constant number of rows is unrolled without a counter. Rows of several elements are not
     // unrolled.

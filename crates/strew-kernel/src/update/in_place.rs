@@ -65,6 +65,14 @@ const LINE: usize = 1 << 14;
 /// them. The nearest cache holds them beside their index values.
 const MOVED: usize = 1 << 14;
 
+/// More index values that are not used as they are will follow soon if one comes after at most this
+/// many rows.
+const RULED_SOON: usize = 64;
+
+/// Blocks of rows that are then joined by the rule of their index, without a try to join them as if
+/// there was none.
+const RULED_BLOCKS: usize = 16;
+
 /// Bytes of a row that is moved, at most. To skip a wider one takes less time.
 const WIDEST: usize = 128;
 
@@ -92,6 +100,8 @@ pub struct Direct {
     converter: Option<Converter>,
     /// Rows are copied past the caches, because they are not read again soon.
     past_caches: bool,
+    /// Blocks that are still to be joined by the rule of their index.
+    ruled: usize,
 }
 
 impl Direct {
@@ -172,6 +182,7 @@ impl Direct {
             dtype,
             converter,
             past_caches,
+            ruled: 0,
         }
     }
 
@@ -256,8 +267,11 @@ impl Direct {
         index: &impl Read,
         join: LineLoop,
     ) -> Result<usize, OutOfBounds> {
+        let mut joined = 0;
         let mut next = cursor.clone();
-        if index.keeps_inside(0)
+        if self.ruled > 0 {
+            self.ruled -= 1;
+        } else if index.keeps_inside(0)
             && let Ok(Some(mut lines)) = next.lines(index, LINE)
         {
             lines.keep_all();
@@ -268,10 +282,10 @@ impl Direct {
             }
             // The rows before the first value that is not below the limit have been joined.
             // SAFETY: the index values of the lines lie in the index.
-            let joined = unsafe { lines.rows_inside() };
-            if joined > 0 {
-                cursor.skip(&lines, joined);
-                return Ok(joined);
+            joined = unsafe { lines.rows_inside() };
+            cursor.skip(&lines, joined);
+            if joined < RULED_SOON {
+                self.ruled = RULED_BLOCKS;
             }
         }
         let walk = cursor.walk();
@@ -281,19 +295,19 @@ impl Direct {
         let most = if moves { RULED.min(MOVED / row) } else { RULED };
         let mut room = StackBuf::<i64, RULED>::of_size();
         let room = room.fill_with(0, most.min(walk.count()));
-        let Some((line, inside)) = cursor.line_by_rule(walk.dst(), index, room)? else {
-            return Ok(0);
+        let Some((line, drops)) = cursor.line_by_rule(walk.dst(), index, room)? else {
+            return Ok(joined);
         };
         let mut moved = StackBuf::<u64, { MOVED / 8 }>::of_size();
         let mut joins = |lines: &Lines<'_>| {
-            // SAFETY: as in `run_lines`. The values are those in `room`, all below the limit.
+            // SAFETY: as in `run_lines`. The values are those in `room`.
             match unsafe { self.join_lines(join, lines) } {
                 true => Ok(()),
                 false => Err(OutOfBounds),
             }
         };
         let count = line.count;
-        if inside {
+        if !drops {
             joins(&Lines::one(line))?;
         } else if moves && line.step.dst == 0 {
             let moved = moved.fill_with(0, (count * row).div_ceil(8));
@@ -305,7 +319,7 @@ impl Direct {
                 joins(&lines)?;
             }
         }
-        Ok(count)
+        Ok(joined + count)
     }
 
     /// The loop over lines, if the updates need no conversion.

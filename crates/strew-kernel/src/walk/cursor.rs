@@ -509,6 +509,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             stretch,
             index,
             narrow,
+            beyond: std::ptr::null(),
             ahead: PrefetchHints::NONE,
             memory: PhantomData,
         };
@@ -522,11 +523,11 @@ impl<'w, 'a> Cursor<'w, 'a> {
     }
 
     /// The next rows as a line of at most as many rows as there is `room` for, with the values that
-    /// are used of its index in it, and whether all are below the limit. The destination begins at
-    /// `dst`. `None` if the walk is over.
+    /// are used of its index in it, and whether those that are not below the limit leave their rows
+    /// out. The destination begins at `dst`. `None` if the walk is over.
     ///
     /// # Errors
-    /// [`OutOfBounds`] if a value is out of bounds, or the rows are no
+    /// [`OutOfBounds`] if the rule refuses a value, or the rows are no
     /// [lines by a rule](Self::has_lines_by_rule).
     pub(crate) fn line_by_rule<'l>(
         &mut self,
@@ -546,15 +547,8 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let (base, stretch) = (self.base(), self.stretch(index, 0, count));
         let values = &mut room[..count];
         self.read(index, 0, values)?;
-        // Negative if a value is negative or not below the limit. It needs no comparison of 64-bit
-        // numbers, which the oldest vector instructions lack.
-        let last = (term.limit as i64).wrapping_sub(1);
-        let outside = |all, &value: &i64| all | value | last.wrapping_sub(value);
-        let inside = values.iter().fold(0, outside) >= 0;
-        if !term.drop && !inside {
-            return Err(OutOfBounds);
-        }
         self.advance(count);
+        let ahead = self.ahead(index, 1);
         let line = Line {
             dst: dst.wrapping_offset(base.dst),
             src: walk.src().wrapping_offset(base.src),
@@ -569,10 +563,11 @@ impl<'w, 'a> Cursor<'w, 'a> {
             stretch,
             index: values.as_mut_ptr().cast(),
             narrow: false,
-            ahead: PrefetchHints::NONE,
+            beyond: ahead.streams[0].first,
+            ahead,
             memory: PhantomData,
         };
-        Ok(Some((line, inside)))
+        Ok(Some((line, term.drop)))
     }
 
     /// Whether the rows are lines: they have one index that is used as it is.

@@ -53,6 +53,8 @@ pub struct Line<'l> {
     pub(crate) index: *const u8,
     /// Whether the index values have 32 bits. Otherwise they have 64.
     pub(crate) narrow: bool,
+    /// Index values that later rows will read, if they do not follow those of the line; else null.
+    pub(crate) beyond: *const u8,
     /// Prefetch hints for later lines.
     pub(crate) ahead: PrefetchHints,
     pub(crate) memory: PhantomData<&'l mut [u8]>,
@@ -224,11 +226,11 @@ impl<'l> Line<'l> {
         // SAFETY: the caller promises index values, and rows of that size.
         let count = unsafe {
             match row {
-                4 => move_together(self, to, |from, to| copy::<4>(from, to, 4)),
-                8 => move_together(self, to, |from, to| copy::<8>(from, to, 8)),
-                16 => move_together(self, to, |from, to| copy::<16>(from, to, 16)),
-                32 => move_together(self, to, |from, to| copy::<32>(from, to, 32)),
-                row => move_together(self, to, |from, to| copy::<0>(from, to, row)),
+                4 => move_together::<4>(self, to, 4),
+                8 => move_together::<8>(self, to, 8),
+                16 => move_together::<16>(self, to, 16),
+                32 => move_together::<32>(self, to, 32),
+                row => move_together::<0>(self, to, row),
             }
         };
         Self {
@@ -272,6 +274,16 @@ impl<'l> Line<'l> {
 }
 
 impl Line<'_> {
+    /// The address of the first of the index values to prefetch, one for each row: those that are
+    /// `rows` rows further, or those that lie elsewhere.
+    #[inline(always)]
+    pub(crate) fn index_ahead<I>(&self, rows: usize) -> *const I {
+        match self.beyond.is_null() {
+            true => self.index.cast::<I>().wrapping_add(rows),
+            false => self.beyond.cast(),
+        }
+    }
+
     /// The same rows, all of which belong to the term's part, with the number of the part's cells as
     /// the limit of their [`number`](Self::number).
     pub(crate) fn of_part(&self) -> Self {
@@ -313,46 +325,33 @@ impl Stretch<'_, '_> {
 }
 
 /// Moves the rows of a line that are kept to the front of a room, with their index values; returns
-/// how many there are. Each is written whether it is kept or not, so that nothing depends on a
-/// guess.
+/// how many there are. A row has `N` bytes, or `len` if `N` is 0. Each is written whether it is
+/// kept or not, so that nothing depends on a guess.
 ///
 /// # Safety
-/// As for [`Line::moved_together`], where `copy` copies a row, and gives what its copy is followed
-/// by.
+/// As for [`Line::moved_together`].
 #[inline(always)]
-unsafe fn move_together(
-    line: &Line<'_>,
-    mut to: *mut u8,
-    copy: impl Fn(*const u8, *mut u8) -> *mut u8,
-) -> usize {
+unsafe fn move_together<const N: usize>(line: &Line<'_>, to: *mut u8, len: usize) -> usize {
+    let len = if N == 0 { len } else { N };
     let index = line.index.cast_mut().cast::<i64>();
     let (mut from, mut kept) = (line.src, 0);
+    // Rows of the source or index values that begin in one line of memory.
+    let beside = if N == 0 { 8 } else { (64 / N).min(8) };
     for n in 0..line.count {
+        if n % beside == 0 {
+            line.ahead.prefetch(n);
+        }
         // SAFETY: the caller promises `count` index values and rows, and room for as many; no more
         // have been kept than looked at.
         unsafe {
             let value = index.add(n).read();
             index.add(kept).write(value);
-            let next = copy(from, to);
-            let is_kept = value.cast_unsigned() < line.term.limit as u64;
-            kept += usize::from(is_kept);
-            to = if is_kept { next } else { to };
+            to.add(kept * len).copy_from_nonoverlapping(from, len);
+            kept += usize::from(value.cast_unsigned() < line.term.limit as u64);
         }
         from = from.wrapping_offset(line.step.src);
     }
     kept
-}
-
-/// Copies a row of `N` bytes, or of `len` if that is 0; returns what its copy is followed by.
-///
-/// # Safety
-/// Both sides have as many bytes, and do not overlap.
-#[inline(always)]
-unsafe fn copy<const N: usize>(from: *const u8, to: *mut u8, len: usize) -> *mut u8 {
-    let len = if N == 0 { len } else { N };
-    // SAFETY: the caller's promise.
-    unsafe { to.copy_from_nonoverlapping(from, len) };
-    to.wrapping_add(len)
 }
 
 /// Volatile read of an index value: the value that was checked is the value that is used.
