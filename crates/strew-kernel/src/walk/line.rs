@@ -336,7 +336,7 @@ unsafe fn move_together<const N: usize>(line: &Line<'_>, to: *mut u8, len: usize
     let index = line.index.cast_mut().cast::<i64>();
     let (mut from, mut kept) = (line.src, 0);
     // Rows of the source or index values that begin in one line of memory.
-    let beside = if N == 0 { 8 } else { (64 / N).min(8) };
+    let beside = 64usize.checked_div(N).map_or(8, |rows| rows.min(8));
     for n in 0..line.count {
         if n % beside == 0 {
             line.ahead.prefetch(n);
