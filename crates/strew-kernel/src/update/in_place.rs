@@ -65,8 +65,8 @@ const LINE: usize = 1 << 14;
 /// them. The nearest cache holds them beside their index values.
 const MOVED: usize = 1 << 14;
 
-/// More index values that are not used as they are will follow soon if one comes after at most this
-/// many rows.
+/// If an index value that is not used as it is comes after fewer rows than this, more of them are
+/// expected.
 const RULED_SOON: usize = 64;
 
 /// Blocks of rows that are then joined by the rule of their index, without a try to join them as if
@@ -258,8 +258,8 @@ impl Direct {
 
     /// [`run_lines`](Self::run_lines) of an index whose values are not used as they are, or leave
     /// rows out. Rows are joined as if there was no rule, up to the first value that is not inside.
-    /// From there on the values that are used are written down first, and the rows that are kept are
-    /// joined together.
+    /// From there on, for one block or [`RULED_BLOCKS`], the values that are used are written down
+    /// first, and the rows that are kept are joined together.
     #[inline(never)] // What it has on the stack would be there for every run.
     fn run_lines_by_rule(
         &mut self,
